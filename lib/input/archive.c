@@ -8,7 +8,10 @@
 #include "lib/input/capture.h"
 #include "lib/input/libarchive.h"
 
-/* Position and value of the magic number of a tar, both POSIX and old GNU. */
+/*
+ * Offset of the magic number in the header of a tar, in bytes. POSIX tar and
+ * old GNU tar have the same first five bytes.
+ */
 #define TAR_MAGIC_AT 257
 #define TAR_MAGIC    "ustar"
 
@@ -18,7 +21,8 @@ static const struct {
 } compression_signatures[] = {
 	{2, {0x1f, 0x8b}},	       /* gzip */
 	{4, {0x28, 0xb5, 0x2f, 0xfd}}, /* zstd */
-	{4, {0x50, 0x2a, 0x4d, 0x18}}, /* zstd, with a skippable frame first */
+	{4, {0x50, 0x2a, 0x4d, 0x18}}, /* zstd that begins with a skippable
+					* frame */
 };
 
 gboolean kmt_input_is_compressed(const guint8 *head, gsize n)
@@ -42,10 +46,13 @@ gboolean kmt_input_is_tar(const guint8 *head, gsize n)
 
 #ifdef HAVE_LIBARCHIVE
 
-/* The functions of the library that are used. */
+/* Functions of the loaded libarchive; NULL before load(). */
 static const KmtInputLibarchive *lib;
 
-/* Load the library. what describes the file in the message. */
+/*
+ * Load libarchive. On failure set *error, whose message names path and
+ * describes the file as what, such as "compressed".
+ */
 static gboolean load(const char *path, const char *what, GError **error)
 {
 	g_autoptr(GError) e = NULL;
@@ -59,7 +66,10 @@ static gboolean load(const char *path, const char *what, GError **error)
 	return lib != NULL;
 }
 
-/* Bytes that libarchive reads at once. The unit tests use fewer. */
+/*
+ * Number of compressed bytes that libarchive gets per call. The unit tests use
+ * fewer, to test the chunk ends.
+ */
 #ifndef STEP_BYTES
 #define STEP_BYTES (128 * 1024)
 #endif
@@ -68,8 +78,9 @@ typedef struct {
 	KmtInputByteStream base;
 	KmtInputByteStream *packed;
 	struct archive *archive;
-	guint8 *step;	     /* compressed bytes */
-	const guint8 *block; /* decompressed bytes that were not read yet */
+	guint8 *step; /* buffer of STEP_BYTES for compressed bytes, owned */
+	const guint8 *block; /* next decompressed bytes to return, in memory of
+			      * libarchive */
 	gsize n_block;
 } Decompressor;
 
@@ -87,7 +98,10 @@ static la_ssize_t read_chunk(struct archive *archive, void *user,
 	return (la_ssize_t)n;
 }
 
-/* Return libarchive's message, or a default text. */
+/*
+ * Return the error message of libarchive, or a default message if libarchive
+ * has none.
+ */
 static const char *reason(struct archive *archive)
 {
 	const char *text = lib->archive_error_string(archive);
@@ -156,7 +170,8 @@ KmtInputByteStream *kmt_input_decompress(KmtInputByteStream *packed,
 	status = lib->archive_read_open(u->archive, u, NULL, read_chunk, NULL);
 	if (status == ARCHIVE_OK)
 		status = lib->archive_read_next_header(u->archive, &entry);
-	/* Otherwise libarchive would return the compressed bytes unchanged. */
+	/* Without a recognized compression, libarchive would return the
+	 * compressed bytes unchanged. Report a defect instead. */
 	if (lib->archive_filter_code(u->archive, 0) == ARCHIVE_FILTER_NONE)
 		kmt_input_byte_stream_set_defect(&u->base,
 						 "the beginning of the "
@@ -197,8 +212,9 @@ typedef struct {
 } TarReader;
 
 /*
- * Find the content of a member in the memory of the tar. libarchive returns
- * pointers into that memory unless the member is sparse.
+ * Set member->data to the content of a member inside the memory of the tar.
+ * Return FALSE if the content must be read from a stream. libarchive returns
+ * pointers into the memory of the tar, except for a sparse member.
  */
 static gboolean find_mapped_data(const TarReader *tar,
 				 struct archive_entry *entry,

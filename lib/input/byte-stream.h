@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A sequential stream of bytes: from a pipe, from memory, or decompressed from
- * either (lib/input/archive.h).
+ * A sequential stream of bytes. The source is a pipe or file, memory, or the
+ * decompressed content of another stream (lib/input/archive.h).
  */
 #ifndef KMEMTRACE_INPUT_BYTE_STREAM_H
 #define KMEMTRACE_INPUT_BYTE_STREAM_H
@@ -10,41 +10,52 @@
 
 typedef struct KmtInputByteStream KmtInputByteStream;
 
-/* A stream. Implementations embed this struct and set pull and close. */
+/*
+ * Base of all streams. An implementation embeds this struct as its first member
+ * and sets pull and close. One thread at a time may use a stream.
+ */
 struct KmtInputByteStream {
-	/* Read up to n bytes into to. Return the number of bytes, at least one;
-	 * 0 at the end, or with defect set on an error. */
+	/* Read up to n bytes into to and return the number of bytes read.
+	 * Return 0 at the end; also return 0, with defect set, on an error. */
 	gsize (*pull)(KmtInputByteStream *bytes, guint8 *to, gsize n);
 	void (*close)(KmtInputByteStream *bytes);
-	char *defect;	    /* why the stream ended early, or NULL */
-	GByteArray *peeked; /* bytes read ahead; unread from peeked_offset on */
+	char *defect;	    /* reason why the stream ended early, or NULL */
+	GByteArray *peeked; /* buffer of bytes that were pulled for a peek; the
+			     * bytes from peeked_offset on are not read yet */
 	gsize peeked_offset;
 };
 
 /*
- * Return a stream that reads fd and closes it at the end. A regular file must
- * not grow meanwhile.
+ * Create a stream that reads the descriptor fd. The stream owns fd and closes
+ * it when the stream is freed. If fd is a regular file, the file must not grow
+ * while the stream exists. The caller frees the stream.
  */
 KmtInputByteStream *kmt_input_byte_stream_new_fd(int fd);
-/* Return a stream of n bytes of memory. data must outlive the stream. */
+/*
+ * Create a stream that reads n bytes at data. data must outlive the stream. The
+ * caller frees the stream.
+ */
 KmtInputByteStream *kmt_input_byte_stream_new_memory(const guint8 *data,
 						     gsize n);
 void kmt_input_byte_stream_free(KmtInputByteStream *bytes);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtInputByteStream, kmt_input_byte_stream_free)
 
-/* Read n bytes; wait for them if necessary. Return the number of bytes, which
- * is less than n at the end or after a defect. */
+/* Read n bytes into to, and block until they are available. Return the number
+ * of bytes read. The number is less than n only at the end of the stream or
+ * after a defect. */
 gsize kmt_input_byte_stream_read(KmtInputByteStream *bytes, void *to, gsize n);
 
 /*
- * Return the next *n bytes without consuming them. *n is reduced only at the
- * end. The pointer is valid until the next call.
+ * Return a pointer to the next *n bytes without consuming them. If fewer bytes
+ * remain, the function reduces *n. The pointer is valid until the next call for
+ * the same stream.
  */
 const guint8 *kmt_input_byte_stream_peek(KmtInputByteStream *bytes, gsize *n);
 
 /*
- * Set the defect of a stream: a clause without a full stop, such as "the file
- * is truncated". Later calls are ignored.
+ * Set or replace the defect of a stream, formatted as by printf(). The text is
+ * a clause without a full stop, such as "the file is truncated". After a
+ * defect, a stream returns only the bytes that were already peeked.
  */
 void kmt_input_byte_stream_set_defect(KmtInputByteStream *bytes,
 				      const char *format, ...)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * libarchive, loaded with dlopen(3) when a capture is compressed or a tar.
- * Linking it would add 1.4 ms to each start (0.8 ms without it), which is a
- * tenth of a report on a small capture.
+ * Functions of libarchive, which is loaded with dlopen(3) only when an input is
+ * compressed or a tar. Linking with libarchive would add 1.4 ms to each program
+ * start (0.8 ms without it). That is a tenth of the time for a report on a
+ * small capture.
  */
 #ifndef KMEMTRACE_INPUT_LIBARCHIVE_H
 #define KMEMTRACE_INPUT_LIBARCHIVE_H
@@ -41,8 +42,9 @@ typedef struct {
 } KmtInputLibarchive;
 
 /*
- * Load the library at the first call and return its functions; they stay valid.
- * Return NULL and set an error if the library cannot be loaded. Any thread.
+ * Return the functions of libarchive. The first call loads the library, which
+ * then stays loaded. Return NULL and set *error if the library cannot be
+ * loaded. Any thread may call this function.
  */
 const KmtInputLibarchive *kmt_input_libarchive_get(GError **error);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Address namespaces: the same address may be live in each namespace at once.
+ * Address namespaces. The same address may be live in several namespaces at the
+ * same time, so an object is identified by address and namespace.
  */
 #ifndef KMEMTRACE_INPUT_NAMESPACE_H
 #define KMEMTRACE_INPUT_NAMESPACE_H
@@ -9,14 +10,14 @@
 #include <kmemtrace_abi.h>
 
 typedef enum {
-	KMT_INPUT_NAMESPACE_SLAB, /* kmalloc and cache */
+	KMT_INPUT_NAMESPACE_SLAB, /* objects of kmalloc() and of slab caches */
 	KMT_INPUT_NAMESPACE_PAGES,
 	KMT_INPUT_NAMESPACE_PERCPU,
 	KMT_INPUT_NAMESPACE_VMALLOC,
 	KMT_INPUT_N_NAMESPACES
 } KmtInputNamespace;
 
-/* Return the namespace of an enum kmemtrace_type_id. */
+/* Return the namespace of a type. type is an enum kmemtrace_type_id. */
 static inline KmtInputNamespace kmt_input_namespace_of(guint type)
 {
 	G_STATIC_ASSERT(
@@ -28,8 +29,8 @@ static inline KmtInputNamespace kmt_input_namespace_of(guint type)
 }
 
 /*
- * Return the last type that records of this size may have. Version 1 has three
- * types.
+ * Return the highest type id that a record of this size can contain.
+ * record_size is in bytes. Version 1 has only three types.
  */
 static inline guint kmt_input_last_type(guint record_size)
 {
@@ -37,9 +38,11 @@ static inline guint kmt_input_last_type(guint record_size)
 						     : KMEMTRACE_TYPE_VMALLOC;
 }
 
-/* Return the bits by which the addresses of a namespace are changed, so that
- * one hash table serves all four namespaces. The upper bits of kernel addresses
- * are equal; each namespace changes them differently. */
+/* Return the bits that are XORed into an address of the given type before
+ * hashing, so that one hash table can serve all four namespaces. Kernel
+ * addresses have equal upper bits, and XOR with these bits separates the
+ * namespaces. Pages and per-CPU allocations share one value, because their
+ * addresses differ anyway. */
 static inline guint64 kmt_input_namespace_bits(guint type)
 {
 	G_STATIC_ASSERT(KMEMTRACE_TYPE_CACHE < 2 && KMEMTRACE_TYPE_PAGES == 2 &&
@@ -48,13 +51,16 @@ static inline guint64 kmt_input_namespace_bits(guint type)
 	return (guint64)(type >> 1) << 61;
 }
 
-/* Lower bits of a hash that the object table does not use. */
+/*
+ * Number of low bits of a hash that the object table leaves unused. The shard
+ * queue selects the shard by these bits.
+ */
 #define KMT_INPUT_HASH_SPARE_BITS 26
 
 /*
- * Return the hash of an address in its namespace. The upper bits are well
- * mixed, and no two addresses of one namespace have the same hash. seed is odd
- * and random.
+ * Return the hash of an address in the namespace of type. The upper bits are
+ * well mixed. The function is a bijection on addresses, so two addresses of one
+ * namespace never have the same hash. seed is random and must be odd.
  */
 static inline guint64 kmt_input_address_hash(guint64 seed, guint64 ptr,
 					     guint type)

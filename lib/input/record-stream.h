@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records that cannot be accessed in a mapped file: from a pipe, decompressed,
- * or of an older layout. They can be read once, in order.
+ * Reader of records that are not available as a mapped file of layout B. Such
+ * records come from a pipe, from compressed data, or have an older layout. They
+ * can be read once, in order.
  */
 #ifndef KMEMTRACE_INPUT_RECORD_STREAM_H
 #define KMEMTRACE_INPUT_RECORD_STREAM_H
@@ -11,42 +12,56 @@
 
 struct KmtInputRecordStream {
 	KmtInputByteStream *bytes;
-	KmtInputDecoder decoder; /* unused for layout B */
-	guint8 *raw;		 /* bytes read; those from at to n are not
-				  * decoded yet */
+	KmtInputDecoder
+		decoder; /* decoder of the records; unused for layout B */
+	guint8 *raw;	 /* buffer for undecoded bytes; the bytes from
+			  * at up to n are not decoded yet */
 	gsize at, n;
 };
 
-/* Create a stream of records, which owns bytes. */
+/*
+ * Create a stream of records of layout B that reads bytes. The new stream owns
+ * bytes.
+ */
 KmtInputRecordStream *kmt_input_record_stream_new(KmtInputByteStream *bytes);
 void kmt_input_record_stream_free(KmtInputRecordStream *stream);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtInputRecordStream,
 			      kmt_input_record_stream_free)
 
 /*
- * Read up to n records of layout B without conversion. Return their number,
- * which is less than n at the end.
+ * Read up to n records of layout B into to, without conversion, and return
+ * their number. The number is less than n only at the end of the stream. file
+ * must be a stream; the function updates the sizes and the defect in file.
  */
 guint64 kmt_input_record_stream_read(KmtInputCpuFile *file, guint8 *to,
 				     guint64 n);
 
-/* Decode the next record of layout A, C or D. Return FALSE at the end. */
+/*
+ * Decode the next record of layout A, C or D into *event, and set *cpu to its
+ * CPU (0 unless the layout is D). At the end of the stream, or if the record is
+ * invalid, return FALSE. The function updates the sizes and the defect in file.
+ */
 gboolean kmt_input_record_stream_decode(KmtInputCpuFile *file,
 					struct kmemtrace_event *event,
 					guint *cpu);
 
-/* Set the reason why file cannot be read to its end. */
+/*
+ * Record that the end of the file cannot be read, and mark the capture as
+ * damaged. file keeps the first reason if the function is called again.
+ */
 void kmt_input_cpu_file_set_defect(KmtInputCpuFile *file, const char *reason);
 
 /*
- * Copy the rest of a stream to a temporary file, converted to version 1 unless
- * the layout is B, and map that file in place of the stream.
+ * Convert a stream to a mapped file: copy the rest of the stream to a temporary
+ * file and map that file. Records of layout A, C or D are converted to version
+ * 1. On failure return FALSE and set *error.
  */
 gboolean kmt_input_record_stream_spool(KmtInputCpuFile *file, GError **error);
 
 /*
- * Copy a file of layout D, which holds the records of all CPUs, to one
- * temporary file per CPU, and add these to the capture.
+ * Split a stream of layout D, which contains the records of all CPUs. The
+ * function copies the records of each CPU to a temporary file and adds these
+ * files to the capture. On failure return FALSE and set *error.
  */
 gboolean kmt_input_record_stream_split(KmtInputCapture *capture,
 				       KmtInputCpuFile *file, GError **error);

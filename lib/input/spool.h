@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A temporary file without a name in $TMPDIR, for data that can be read only
- * once and is needed several times. The file disappears when its last user
- * closes it.
+ * An unnamed temporary file in $TMPDIR. A spool stores data from a stream that
+ * can be read only once, so that the program can read the data several times.
+ * The kernel deletes the file when the last descriptor and mapping are gone.
+ *
+ * In all functions, what is the name of the data in messages. A function that
+ * returns FALSE or NULL sets *error.
  */
 #ifndef KMEMTRACE_INPUT_SPOOL_H
 #define KMEMTRACE_INPUT_SPOOL_H
@@ -11,32 +14,38 @@
 
 typedef struct {
 	int fd;
-	guint64 size; /* bytes in the file and in unwritten */
+	guint64 size; /* total size of the data in bytes, including the bytes in
+		       * unwritten */
 	GByteArray *unwritten;
 } KmtInputSpool;
 
-/*
- * Create a file. what names the data in messages. Return NULL and set an error
- * on failure.
- */
+/* Create an empty temporary file. The caller frees the spool. */
 KmtInputSpool *kmt_input_spool_new(const char *what, GError **error);
 void kmt_input_spool_free(KmtInputSpool *spool);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtInputSpool, kmt_input_spool_free)
 
+/*
+ * Append n bytes at data. The bytes may stay in a buffer until
+ * kmt_input_spool_flush() is called.
+ */
 gboolean kmt_input_spool_add(KmtInputSpool *spool, gconstpointer data, gsize n,
 			     const char *what, GError **error);
-/* Add all bytes of a stream. */
+/*
+ * Append all remaining bytes of a stream, and flush. A defect of the stream is
+ * not an error.
+ */
 gboolean kmt_input_spool_add_stream(KmtInputSpool *spool,
 				    KmtInputByteStream *bytes, const char *what,
 				    GError **error);
 
-/* Write buffered bytes to the file. */
+/* Write the buffered bytes to the file. */
 gboolean kmt_input_spool_flush(KmtInputSpool *spool, const char *what,
 			       GError **error);
 
 /*
- * Map the file; NULL if it is empty. The mapping remains after the spool is
- * freed, until munmap(*map, spool->size).
+ * Flush the file and map it for reading. Set *map to the mapping, or to NULL if
+ * the file is empty. The mapping stays valid after kmt_input_spool_free(),
+ * until the caller calls munmap(*map, spool->size).
  */
 gboolean kmt_input_spool_map(KmtInputSpool *spool, const guint8 **map,
 			     const char *what, GError **error);
