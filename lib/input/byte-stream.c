@@ -9,12 +9,12 @@
 #include "lib/input/byte-stream.h"
 
 /*
- * Size of a pipe's buffer; a larger buffer makes the writer and the reader wait
- * less often.
+ * Requested size of a pipe's buffer in bytes. With a larger buffer, the writer
+ * and the reader of the pipe block less often.
  */
 #define PIPE_BYTES (1 << 20)
 
-/* Bytes to read at once for a peek. The unit tests use fewer. */
+/* Number of bytes per read for a peek. The unit tests use fewer. */
 #ifndef PEEK_CHUNK_BYTES
 #define PEEK_CHUNK_BYTES 4096
 #endif
@@ -57,8 +57,8 @@ KmtInputByteStream *kmt_input_byte_stream_new_fd(int fd)
 	b->base.close = fd_close;
 	b->fd = fd;
 #ifdef F_SETPIPE_SZ
-	/* Ignore a failure: the descriptor is not a pipe, or the size is not
-	 * permitted. */
+	/* Ignore an error: fd may not be a pipe, or the size may exceed the
+	 * limit of the user. */
 	fcntl(fd, F_SETPIPE_SZ, PIPE_BYTES);
 #endif
 	return &b->base;

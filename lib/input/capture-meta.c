@@ -5,13 +5,17 @@
 
 #include "lib/input/capture-private.h"
 
-/* Keys whose values differ between captures. */
+/*
+ * Keys that identify a capture. Two kmemtrace.meta that differ in such a key
+ * belong to different captures.
+ */
 static const char *const identity[] = {"boot_id", "start_time", "build_id",
 				       "kernel_release"};
 
 /*
- * Read a key as a number from 0 to G_MAXUINT64. GKeyFile itself accepts -1 and
- * larger numbers.
+ * Read a key as a number from 0 to G_MAXUINT64. Return FALSE if the value is
+ * not such a number. The functions of GKeyFile would accept -1 and numbers that
+ * are too large.
  */
 static gboolean meta_uint64(GKeyFile *meta, const char *group, const char *key,
 			    guint64 *value)
@@ -22,7 +26,10 @@ static gboolean meta_uint64(GKeyFile *meta, const char *group, const char *key,
 						  value, NULL);
 }
 
-/* Return the node in a group, or -1. */
+/*
+ * Return the NUMA node in a group of kmemtrace.meta, or -1 if the node is
+ * missing or invalid.
+ */
 static gint meta_node(GKeyFile *meta, const char *group)
 {
 	g_autofree char *text = g_key_file_get_value(meta, group, "node", NULL);
@@ -48,7 +55,8 @@ static void apply_to_files(KmtInputCapture *capture)
 			capture->complete &&
 			meta_uint64(capture->meta, group, "bytes",
 				    &file->expected_size);
-		/* The size of a stream is checked at its end. */
+		/* The size of a stream is compared at its end, in
+		 * record-stream.c. */
 		if (file->has_expected_size && !file->stream &&
 		    file->size < file->expected_size)
 			capture->shortened = TRUE;
@@ -57,8 +65,8 @@ static void apply_to_files(KmtInputCapture *capture)
 }
 
 /*
- * Return the number of CPUs that kmemtrace.meta lists with records and whose
- * file does not exist.
+ * Return the number of CPUs that have records according to kmemtrace.meta, but
+ * have no file in the capture.
  */
 static guint count_missing(const KmtInputCapture *capture)
 {
@@ -86,7 +94,11 @@ static guint count_missing(const KmtInputCapture *capture)
 	return missing;
 }
 
-/* Reject a newer version, whose keys may have other meanings. */
+/*
+ * Return FALSE and set *error if the ABI version is newer than this program,
+ * because the meaning of keys may have changed. name is the path of
+ * kmemtrace.meta for messages.
+ */
 static gboolean is_known_version(GKeyFile *meta, const char *name,
 				 GError **error)
 {
@@ -131,7 +143,10 @@ static GKeyFile *load(const char *path, const char *name, GError **error)
 	return g_steal_pointer(&meta);
 }
 
-/* Return the directories of the files, each once. */
+/*
+ * Return the directories of all files without duplicates. The caller frees the
+ * array.
+ */
 static GPtrArray *directories(const KmtInputCapture *capture)
 {
 	GPtrArray *dirs = g_ptr_array_new_with_free_func(g_free);
@@ -152,7 +167,11 @@ static GPtrArray *directories(const KmtInputCapture *capture)
 	return dirs;
 }
 
-/* Return whether two metas may belong to one capture. */
+/*
+ * Return whether two kmemtrace.meta may belong to one capture: no identifying
+ * key has two different values. dir_a and dir_b are the directories of the two
+ * files, for the error message.
+ */
 static gboolean agree(GKeyFile *a, const char *dir_a, GKeyFile *b,
 		      const char *dir_b, GError **error)
 {
@@ -178,8 +197,9 @@ static gboolean agree(GKeyFile *a, const char *dir_a, GKeyFile *b,
 }
 
 /*
- * Read the common kmemtrace.meta of all directories. If some directories have
- * none, use none and add a note, because the files may not belong together.
+ * Read kmemtrace.meta from each directory into capture->meta. If kmemtrace.meta
+ * is missing in some of the directories, the files may belong to different
+ * captures. In that case set capture->meta to NULL and add a note.
  */
 static gboolean read_all(KmtInputCapture *capture, const GPtrArray *dirs,
 			 GError **error)
@@ -277,7 +297,10 @@ char *kmt_input_capture_filter(const KmtInputCapture *capture,
 	return g_key_file_get_string(capture->meta, "capture", "filter", NULL);
 }
 
-/* Read which events the user excluded from the recording. */
+/*
+ * Read the event selection of the user: disabled events, the kernel filter and
+ * the sampling factor.
+ */
 static void read_event_selection(KmtInputCapture *capture)
 {
 	static const struct {
@@ -311,8 +334,8 @@ static void read_event_selection(KmtInputCapture *capture)
 			"sample= in kmemtrace.meta is not a number: if "
 			"the capture is a sample of the allocations, "
 			"the figures are those of the sample");
-	/* 0 means that the factor changed during the recording, so that figures
-	 * cannot be scaled. */
+	/* The recorder writes 0 if the sampling factor changed during the
+	 * recording. Figures then cannot be scaled. */
 	if (!capture->sample) {
 		capture->sample = 1;
 		kmt_input_capture_add_note(
@@ -323,8 +346,8 @@ static void read_event_selection(KmtInputCapture *capture)
 }
 
 /*
- * Read why the recording is incomplete. Frees of every kind may be missing
- * then.
+ * Read whether the recorder was configured to record only some of the events.
+ * If so, frees of every type may be missing.
  */
 static void read_incomplete(KmtInputCapture *capture)
 {
@@ -336,8 +359,8 @@ static void read_incomplete(KmtInputCapture *capture)
 }
 
 /*
- * Read how an imported capture reports losses. Some tools do not count lost
- * events, or do not report losses at all.
+ * Read how an imported capture reports losses. Some tracing tools report losses
+ * without a number, and some do not report losses at all.
  */
 static void read_source(KmtInputCapture *capture)
 {

@@ -72,7 +72,7 @@ void kmt_input_cpu_file_set_defect(KmtInputCpuFile *file, const char *reason)
 {
 	if (!file->defect)
 		file->defect = g_strdup(reason);
-	/* Something is missing, but it is unknown how much. */
+	/* An unknown number of records is missing from the capture. */
 	if (file->capture)
 		file->capture->damaged = TRUE;
 }

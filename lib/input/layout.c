@@ -6,13 +6,18 @@
 #include "lib/input/capture.h"
 #include "lib/input/layout.h"
 
-/* Maximum number of first records that must be valid. */
+/* Number of records at the start of a file that the detection examines. */
 #define DETECT_RECORDS 64
 
-/* D: a larger CPU number is damage. */
+/*
+ * Highest valid CPU number in a record of layout D. A larger number means that
+ * the record is damaged.
+ */
 #define MAX_CPU 4095
 
-/* Event numbers of C and D; those of A and B begin with 1. */
+/*
+ * Event ids of layouts C and D. The event ids of layouts A and B begin with 1.
+ */
 enum { LEGACY_ALLOC = 0, LEGACY_FREE = 1 };
 
 static const char *const names[KMT_INPUT_N_LAYOUTS] = {
@@ -73,7 +78,10 @@ static guint64 get64(const KmtInputLayoutVariant *v, const guint8 *p)
 	return v->swapped ? GUINT64_SWAP_LE_BE(x) : x;
 }
 
-/* Return the i-th unsigned long of the traced machine at p. */
+/*
+ * Return element i of an array at p whose elements are an unsigned long of the
+ * traced machine.
+ */
 static guint64 get_word(const KmtInputLayoutVariant *v, const guint8 *p,
 			guint i)
 {
@@ -83,7 +91,10 @@ static guint64 get_word(const KmtInputLayoutVariant *v, const guint8 *p,
 
 /* ---- decoders ---- */
 
-/* Layout A: u16 event_id, u16 type_id, then the fields of version 1. */
+/*
+ * Decode a record of layout A: u16 event_id, u16 type_id, then the fields of
+ * version 1 from offset 4 on.
+ */
 static KmtInputDecodeResult decode_a(KmtInputDecoder *d, const guint8 *from,
 				     gsize n, struct kmemtrace_event *event,
 				     guint *used)
@@ -97,7 +108,8 @@ static KmtInputDecodeResult decode_a(KmtInputDecoder *d, const guint8 *from,
 	memcpy(event, from, sizeof(*event));
 	if (d->variant.swapped)
 		kmt_input_swap_event(event);
-	/* An id above 8 bits is invalid; map it to an invalid id. */
+	/* Version 1 has only 8 bits for an id. Convert a larger id to
+	 * G_MAXUINT8, which is invalid, too. */
 	event->event_id = (guint8)MIN(id, G_MAXUINT8);
 	event->type_id = (guint8)MIN(type, G_MAXUINT8);
 	event->event_size = KMEMTRACE_EVENT_SIZE_V1;
@@ -106,8 +118,10 @@ static KmtInputDecodeResult decode_a(KmtInputDecoder *d, const guint8 *from,
 }
 
 /*
- * Decode the start of a record of C or D: u8 event_id, u8 type_id, u16
- * event_size. An allocation is longer than a free, and both sizes are fixed.
+ * Decode the common start of a record of layout C or D: u8 event_id, u8
+ * type_id, u16 event_size. free_size and alloc_size are the fixed sizes of a
+ * free and of an allocation in bytes. event_size must equal the size that
+ * belongs to the event id.
  */
 static KmtInputDecodeResult decode_start(const KmtInputLayoutVariant *v,
 					 const guint8 *from, gsize n,
@@ -131,7 +145,10 @@ static KmtInputDecodeResult decode_start(const KmtInputLayoutVariant *v,
 	return KMT_INPUT_DECODE_OK;
 }
 
-/* Extend a 32-bit number that wraps around to 64 bits. */
+/*
+ * Extend a 32-bit sequence number to 64 bits. The difference to the last number
+ * is interpreted as signed, so that a wraparound continues the sequence.
+ */
 static gint64 unwrap(KmtInputDecoder *d, guint32 number)
 {
 	if (d->has_sequence)
@@ -142,7 +159,8 @@ static gint64 unwrap(KmtInputDecoder *d, guint32 number)
 	return d->sequence;
 }
 
-/* Layout C: s32 seq_num, u64 call_site, ptr; for an allocation u64 bytes_req,
+/* Decode a record of layout C. After the common start: s32 seq_num, u64
+ * call_site, u64 ptr. An allocation continues with u64 bytes_req, u64
  * bytes_alloc, u32 gfp_flags, s32 node. */
 static KmtInputDecodeResult decode_c(KmtInputDecoder *d, const guint8 *from,
 				     gsize n, struct kmemtrace_event *event,
@@ -166,8 +184,9 @@ static KmtInputDecodeResult decode_c(KmtInputDecoder *d, const guint8 *from,
 	return KMT_INPUT_DECODE_OK;
 }
 
-/* Layout D: u32 cpu, u64 timestamp, ulong call_site, ptr; for an allocation
- * ulong bytes_req, bytes_alloc, u32 gfp_flags, s32 node. */
+/* Decode a record of layout D. After the common start: u32 cpu, u64 timestamp,
+ * ulong call_site, ulong ptr. An allocation continues with ulong bytes_req,
+ * ulong bytes_alloc, u32 gfp_flags, s32 node. */
 static KmtInputDecodeResult decode_d(KmtInputDecoder *d, const guint8 *from,
 				     gsize n, struct kmemtrace_event *event,
 				     guint *cpu, guint *used)
@@ -223,9 +242,12 @@ static gboolean is_plausible(const struct kmemtrace_event *event)
 }
 
 /*
- * Return whether the first records have the layout variant. The frees of C and
- * of 32-bit D have the same size, so an allocation is needed to distinguish
- * them. The last record may be truncated.
+ * Return whether the data begins with records of a layout variant. wanted: the
+ * user requested the layout, so damaged records are acceptable.
+ *
+ * A free has the same size in layout C and in 32-bit layout D. Without a
+ * request, at least one allocation is therefore necessary to distinguish the
+ * two layouts. The data may end within a record.
  */
 static gboolean try_variant(const KmtInputLayoutVariant *variant,
 			    const guint8 *data, gsize n, gboolean wanted)
@@ -251,8 +273,8 @@ static gboolean try_variant(const KmtInputLayoutVariant *variant,
 		data += used;
 		n -= used;
 	}
-	/* A capture whose layout the user specified may have damaged records.
-	 */
+	/* If the user requested the layout, half of the records may be damaged,
+	 * and an invalid record may end the search. */
 	return i > 0 && is_distinct && sound * 2 >= i &&
 	       (wanted || result != KMT_INPUT_DECODE_INVALID);
 }

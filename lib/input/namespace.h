@@ -38,11 +38,14 @@ static inline guint kmt_input_last_type(guint record_size)
 						     : KMEMTRACE_TYPE_VMALLOC;
 }
 
-/* Return the bits that are XORed into an address of the given type before
+/*
+ * Return the bits that are XORed into an address of the given type before
  * hashing, so that one hash table can serve all four namespaces. Kernel
  * addresses have equal upper bits, and XOR with these bits separates the
- * namespaces. Pages and per-CPU allocations share one value, because their
- * addresses differ anyway. */
+ * namespaces. Pages and per-CPU allocations share one value, because per-CPU
+ * pointers are offsets, which differ from page addresses. Lookups compare the
+ * namespace as well.
+ */
 static inline guint64 kmt_input_namespace_bits(guint type)
 {
 	G_STATIC_ASSERT(KMEMTRACE_TYPE_CACHE < 2 && KMEMTRACE_TYPE_PAGES == 2 &&

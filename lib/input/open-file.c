@@ -58,16 +58,12 @@ static gboolean map_fd(KmtInputCpuFile *file, int fd, guint64 size,
 	file->map = file->mapping = map;
 	file->mapping_size = size;
 	madvise(map, size, MADV_SEQUENTIAL);
-	/* Request large pages, which take less time to map. Kernels without
-	 * support return an error, which is ignored. */
+	/* Request large pages, because mapping them takes less time. Ignore the
+	 * error of a kernel without support. */
 	madvise(map, size, MADV_HUGEPAGE);
 	return TRUE;
 }
 
-/*
- * The file owns fd. named: an operand names the file, which may therefore be a
- * pipe.
- */
 gboolean kmt_input_cpu_file_adopt_fd(KmtInputCpuFile *file, int fd,
 				     gboolean named, GError **error)
 {
@@ -81,8 +77,9 @@ gboolean kmt_input_cpu_file_adopt_fd(KmtInputCpuFile *file, int fd,
 	}
 	file->device = st.st_dev;
 	file->inode = st.st_ino;
-	/* Standard input may have been read partly; such a file is not mapped.
-	 */
+	/* Do not map a descriptor whose offset is not 0. The shell may have
+	 * read a part of standard input, and a mapping would begin before the
+	 * offset. */
 	if (S_ISREG(st.st_mode) && lseek(fd, 0, SEEK_CUR) == 0) {
 		ok = map_fd(file, fd, (guint64)st.st_size, error);
 		close(fd);
@@ -114,7 +111,8 @@ gboolean kmt_input_cpu_file_open(KmtInputCpuFile *file, gboolean named,
 	struct stat st;
 	int flags = O_RDONLY | O_CLOEXEC, fd;
 
-	/* Wait for the writer of a pipe only if an operand names the pipe. */
+	/* open() of a pipe blocks until a writer opens the pipe. Block only if
+	 * an operand names the pipe. */
 	if (!named || stat(file->path, &st) < 0 || !S_ISFIFO(st.st_mode))
 		flags |= O_NONBLOCK;
 	fd = open(file->path, flags);
@@ -123,8 +121,8 @@ gboolean kmt_input_cpu_file_open(KmtInputCpuFile *file, gboolean named,
 }
 
 /*
- * Return whether the name shows that the file contains only records:
- * cpu<n>.out.
+ * Return whether the file name ends with .out. By definition such a file
+ * contains only records and is never compressed.
  */
 static gboolean is_plain_cpu_file(const KmtInputCpuFile *file)
 {
@@ -174,7 +172,9 @@ gboolean kmt_input_decompress_file(KmtInputCpuFile *file, gboolean *is_tar,
 			return FALSE;
 		head = head_of(file, &n);
 	} else if (end && is_compressed_suffix(end)) {
-		/* Usually the file is empty or its beginning is missing. */
+		/* The file has the suffix of a compressed file, but not the
+		 * signature. Usually such a file is empty, or its beginning is
+		 * missing. */
 		kmt_input_cpu_file_set_defect(
 			file, "the file is not compressed as its "
 			      "name suggests");

@@ -40,8 +40,8 @@ static gboolean file_equal(gconstpointer a, gconstpointer b)
 }
 
 /*
- * Refuse a link to another file of the capture, because its records would count
- * twice.
+ * Return FALSE and set *error if two paths refer to the same file, because the
+ * records of that file would be counted twice.
  */
 static gboolean refuse_same_file(const KmtInputCapture *capture, GError **error)
 {
@@ -69,8 +69,8 @@ static gboolean refuse_same_file(const KmtInputCapture *capture, GError **error)
 }
 
 /*
- * Sort the files by CPU. Refuse two files of one CPU, and one file with two
- * names.
+ * Sort the files by CPU number and set their positions. If two files have the
+ * same CPU number or are the same file, return FALSE and set *error.
  */
 static gboolean order_files(KmtInputCapture *capture, GError **error)
 {
@@ -96,7 +96,10 @@ static gboolean order_files(KmtInputCapture *capture, GError **error)
 	return TRUE;
 }
 
-/* Return whether the matcher needs the last records of the files in advance. */
+/*
+ * Return whether the matcher needs the last records of each file before the
+ * first one is processed. Then a stream must be copied to a temporary file.
+ */
 static gboolean needs_last_records(const KmtInputCapture *capture)
 {
 	return kmt_input_capture_is_truncated(capture) || capture->continues;
@@ -116,8 +119,8 @@ static gboolean spool_streams(KmtInputCapture *capture, GError **error)
 }
 
 /*
- * Replace files of layout D, which have the records of all CPUs, by a file for
- * each CPU.
+ * Replace each file of layout D by one file per CPU, because a file of layout D
+ * contains the records of all CPUs.
  */
 static gboolean split_files(KmtInputCapture *capture, GError **error)
 {
@@ -145,7 +148,10 @@ static gboolean split_files(KmtInputCapture *capture, GError **error)
 	return order_files(capture, error);
 }
 
-/* Count the records of mapped files, whose number is known in advance. */
+/*
+ * Count the records of all mapped files. The records of streams are counted
+ * later, when they are read.
+ */
 static void count_records(KmtInputCapture *capture)
 {
 	guint i;
@@ -181,7 +187,10 @@ static gboolean reports_loss(const KmtInputCpuFile *file)
 	return FALSE;
 }
 
-/* Without the kernel's counters, only LOST records report a loss. */
+/*
+ * Without the loss counters of the kernel, only LOST records show that events
+ * were lost. Search the mapped files for a LOST record.
+ */
 static void find_recorded_loss(KmtInputCapture *capture)
 {
 	guint i;
@@ -200,8 +209,9 @@ static gboolean read_formats(KmtInputCapture *capture,
 {
 	gboolean spool = options->random_access || needs_last_records(capture);
 
-	/* Copy streams before the format is detected: a complete file permits a
-	 * better detection than its beginning. */
+	/* Copy the streams to temporary files before the format detection. The
+	 * detection is more reliable with a complete file than with the start
+	 * of a stream. */
 	if (spool && !spool_streams(capture, error))
 		return FALSE;
 	if (!kmt_input_format_resolve(capture, options->layout, error))
@@ -212,8 +222,9 @@ static gboolean read_formats(KmtInputCapture *capture,
 }
 
 /*
- * Add a note about a missing CPU file. A CPU that was never online has no file
- * either.
+ * Add a note if the CPU numbers of the files have a gap. Without
+ * kmemtrace.meta, the cause is unknown: a file may be missing, or the CPU was
+ * never online.
  */
 static void note_missing(KmtInputCapture *capture)
 {

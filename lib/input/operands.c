@@ -14,7 +14,10 @@
 #include "lib/input/capture-private.h"
 #include "lib/input/record-stream.h"
 
-/* Path of standard input, which belongs to no capture directory. */
+/*
+ * Path that represents standard input. The directory of this path contains no
+ * capture.
+ */
 #define STDIN_PATH "/dev/stdin"
 
 static gboolean has_file(const char *directory, const char *subdirectory,
@@ -27,9 +30,10 @@ static gboolean has_file(const char *directory, const char *subdirectory,
 }
 
 /*
- * Refuse a directory in the middle of a replacement: its files belong to two
- * captures, or are only a part of one. lib/capture/replace.c describes the
- * steps.
+ * Set an error for a directory in which a capture is being replaced by a newer
+ * one. The files in the directory then belong to two captures, or are only a
+ * part of one. lib/capture/replace.c describes the steps of a replacement.
+ * Always return FALSE.
  */
 static gboolean refuse_replacement(const char *path, GError **error)
 {
@@ -71,7 +75,8 @@ static gboolean add_directory(KmtInputCapture *capture, const char *path,
 	const char *name;
 	guint cpu;
 
-	/* Check here, because GLib's message would contain the path twice. */
+	/* Check the directory with opendir(3) first, because the error message
+	 * of g_dir_open() would contain the path a second time. */
 	check = opendir(path);
 	if (!check)
 		return kmt_input_fail_open(path, error);
@@ -116,7 +121,10 @@ static gboolean add_directory(KmtInputCapture *capture, const char *path,
 
 /* ---- operands ---- */
 
-/* Return the set of CPU numbers in the names of the operands. */
+/*
+ * Return the set of the CPU numbers that occur in operand names, so that other
+ * operands can get unused numbers. The caller frees the set.
+ */
 static GHashTable *named_cpus(const char *const *operands)
 {
 	GHashTable *cpus = g_hash_table_new(NULL, NULL);

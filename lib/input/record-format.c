@@ -7,26 +7,30 @@
 #include "lib/input/record-stream.h"
 
 /*
- * Number of records that are examined, in groups of four from all parts of the
- * file.
+ * Number of records that vote on the format. The records are groups of four,
+ * taken from all parts of the file.
  */
 #define FORMAT_SAMPLE 16
 
-/* Bytes at the start of a stream that are examined. */
+/*
+ * Number of bytes at the start of a file or stream that the detection reads
+ * first.
+ */
 #define HEAD_BYTES (64 * 1024)
 
-/* A format, and how many records have it. */
+/* A possible record format, with the result of the vote. */
 typedef struct {
-	KmtInputLayoutVariant variant; /* layout A, C or D */
+	KmtInputLayoutVariant variant; /* layout, and for layouts A, C and D
+					* also the machine's properties */
 	guint record_size;
 	gboolean swapped;
-	guint votes;   /* records that have the format */
-	guint sampled; /* records that were examined */
+	guint votes;   /* number of examined records that have this format */
+	guint sampled; /* number of examined records */
 } RecordFormat;
 
 /*
- * The part of a file that is examined: the complete file, or the start of a
- * stream.
+ * The bytes that the detection may examine: a complete mapped file, or the
+ * start of a stream.
  */
 typedef struct {
 	const guint8 *data;
@@ -56,7 +60,8 @@ static guint event_size_at(const guint8 *record, gboolean swapped)
 }
 
 /*
- * Replace *best by the format (record_size, swapped) if more records have it.
+ * Count the records that have the format (record_size, swapped). If that format
+ * gets a better score than *best, replace *best.
  */
 static void consider_format(const FileHead *head, guint record_size,
 			    gboolean swapped, RecordFormat *best)
@@ -76,8 +81,9 @@ static void consider_format(const FileHead *head, guint record_size,
 		    record_size)
 			f.votes++;
 	}
-	/* Score: records that have the format minus records that do not. At
-	 * equal scores, the smaller size wins. */
+	/* The score is the number of records with the format minus the number
+	 * of records without the format. If two formats have equal scores, the
+	 * smaller record size wins. */
 	score = 2 * (gint)f.votes - (gint)f.sampled;
 	best_score = 2 * (gint)best->votes - (gint)best->sampled;
 	if (f.votes &&
@@ -105,7 +111,8 @@ static gboolean format_is_certain(const RecordFormat *f)
 }
 
 /*
- * Get the format from kmemtrace.meta. Return FALSE if it is missing or invalid.
+ * Read record size and byte order from kmemtrace.meta into *format. Return
+ * FALSE if kmemtrace.meta is missing or a value is invalid.
  */
 static gboolean meta_format(GKeyFile *meta, RecordFormat *format)
 {
@@ -115,7 +122,8 @@ static gboolean meta_format(GKeyFile *meta, RecordFormat *format)
 	if (!meta)
 		return FALSE;
 	size = g_key_file_get_uint64(meta, "capture", "record_size", NULL);
-	/* -1 becomes G_MAXUINT64 and is rejected as too large. */
+	/* A negative number, which GKeyFile converts to a large unsigned
+	 * number, is rejected as too large below. */
 	order = g_key_file_get_string(meta, "capture", "byte_order", NULL);
 	if (size < KMEMTRACE_EVENT_SIZE_V1 || size > G_MAXUINT16 || !order)
 		return FALSE;
@@ -138,8 +146,12 @@ const char *kmt_input_capture_byte_order(const KmtInputCapture *capture)
 }
 
 /*
- * Detect the format of a file; layout B if in doubt. An allocation of layout D
- * may have the size of a record of B, but its event id never occurs in B.
+ * Detect the layout and format of a file. If the result is uncertain, return
+ * layout B.
+ *
+ * An allocation of layout D can have the size of a record of layout B. Its
+ * event id 0 does not occur in layout B, so a file with this id is tested for
+ * the older layouts, too.
  */
 static RecordFormat format_of(const FileHead *head, KmtInputLayout wanted)
 {
@@ -201,7 +213,10 @@ static gboolean fail_requested(const KmtInputCpuFile *file,
 	return FALSE;
 }
 
-/* Set the format of all files. */
+/*
+ * Store the format in the capture and in all files. A mapped file of layout A,
+ * C or D becomes a stream, because its records must be decoded.
+ */
 static void apply(KmtInputCapture *capture, const RecordFormat *best)
 {
 	guint i;
@@ -228,15 +243,16 @@ static void apply(KmtInputCapture *capture, const RecordFormat *best)
 	}
 }
 
-/* Return whether all examined records have the same format. */
+/* Return whether all examined records have the same format of layout B. */
 static gboolean is_unanimous(const RecordFormat *f)
 {
 	return f->variant.layout == KMT_INPUT_LAYOUT_B && f->votes &&
 	       f->votes == f->sampled;
 }
 
-/* Detect the format from the start and the end of the file if these suffice.
- * Reading other parts would load single small pages of the file. */
+/* Detect the format of a file. The start and the end of the file are sufficient
+ * if all of their records have the same format. Reading the other parts would
+ * load single small pages of the mapping. */
 static RecordFormat detect_format(FileHead head, KmtInputLayout wanted)
 {
 	const FileHead begin = {.data = head.data,
@@ -257,8 +273,8 @@ static RecordFormat detect_format(FileHead head, KmtInputLayout wanted)
 	return format_of(&head, wanted);
 }
 
-/* Determine the common format of the capture. Files with a certain format must
- * agree; the others are read in that format. */
+/* Detect the common format of all files. Files whose format is certain must
+ * have the same format. All other files are read in that format. */
 gboolean kmt_input_format_resolve(KmtInputCapture *capture,
 				  KmtInputLayout wanted, GError **error)
 {
@@ -268,7 +284,8 @@ gboolean kmt_input_format_resolve(KmtInputCapture *capture,
 	gboolean known = meta_format(capture->meta, &best);
 	guint i;
 
-	/* kmemtraced writes layout B. */
+	/* A capture with kmemtrace.meta comes from kmemtraced, which writes
+	 * only layout B. */
 	if (known && !wanted)
 		wanted = KMT_INPUT_LAYOUT_B;
 	for (i = 0; i < capture->files->len; i++) {
@@ -279,13 +296,15 @@ gboolean kmt_input_format_resolve(KmtInputCapture *capture,
 		if (!head.n)
 			continue;
 		f = detect_format(head, wanted);
-		/* Unmap large pages that were loaded for the detection only. */
+		/* Unmap the large pages that were loaded only for the
+		 * detection. */
 		kmt_input_cpu_file_drop_pages(file);
 		if (!format_is_certain(&f)) {
 			if (wanted && wanted != KMT_INPUT_LAYOUT_B)
 				return fail_requested(file, wanted, error);
-			/* Use an uncertain format if nothing better is known; a
-			 * single record is not enough. */
+			/* Use an uncertain format only if neither another file
+			 * nor kmemtrace.meta has a format. A single matching
+			 * record is not sufficient. */
 			if (f.votes > 1 && !sure && !known) {
 				best = f;
 				known = TRUE;

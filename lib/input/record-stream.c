@@ -7,15 +7,14 @@
 #include "lib/input/spool.h"
 #include "lib/input/record-stream.h"
 
-/*
- * Number of bytes that are read at once for decoding. The unit tests use fewer.
- */
+/* Size of the buffer for undecoded bytes. The unit tests use a smaller size. */
 #ifndef RAW_BYTES
 #define RAW_BYTES (64 * 1024)
 #endif
 
 /*
- * Finish a stream at its end, where rest bytes of an incomplete record remain.
+ * Update the file and the capture at the end of a stream. rest is the number of
+ * bytes after the last complete record.
  */
 static void end_of_stream(KmtInputCpuFile *file, gsize rest)
 {
@@ -47,7 +46,10 @@ guint64 kmt_input_record_stream_read(KmtInputCpuFile *file, guint8 *to,
 	return got / file->record_size;
 }
 
-/* Read more bytes into raw. Return FALSE at the end. */
+/*
+ * Move the undecoded bytes to the start of raw and fill the buffer. Return
+ * FALSE if the stream has no more bytes.
+ */
 static gboolean read_raw(KmtInputCpuFile *file)
 {
 	KmtInputRecordStream *s = file->stream;
@@ -138,7 +140,8 @@ static gboolean spool_decoded(KmtInputCpuFile *file, KmtInputSpool *spool,
 					 file->path, error))
 			return FALSE;
 	}
-	/* Append the bytes of an incomplete record. */
+	/* Also copy the bytes of an incomplete last record, so that the mapped
+	 * file has the same truncated_bytes as the stream. */
 	return kmt_input_spool_add(spool, file->stream->raw + file->stream->at,
 				   file->truncated_bytes, file->path, error);
 }

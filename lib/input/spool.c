@@ -9,7 +9,9 @@
 #include "lib/input/capture.h"
 #include "lib/input/spool.h"
 
-/* Number of bytes that are written at once. The unit tests use fewer. */
+/*
+ * Number of bytes per write. The unit tests use fewer, to test the buffer ends.
+ */
 #ifndef STEP_BYTES
 #define STEP_BYTES (256 * 1024)
 #endif
@@ -35,7 +37,8 @@ static int open_unnamed(void)
 	if (fd >= 0)
 		return fd;
 #endif
-	/* The file system does not support files without a name. */
+	/* The file system does not support O_TMPFILE. Create a file with a name
+	 * and delete the name at once. */
 	path = g_build_filename(g_get_tmp_dir(), "kmemtrace-XXXXXX", NULL);
 	fd = g_mkstemp_full(path, O_RDWR | O_CLOEXEC, 0600);
 	if (fd >= 0)

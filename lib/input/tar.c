@@ -11,19 +11,24 @@
 #include "lib/input/record-stream.h"
 
 typedef struct {
-	char *member; /* name in the tar */
-	char *name;   /* last component of the name */
-	char *path; /* path by which the file can be opened while fd is open */
+	char *member; /* name of the member in the tar */
+	char *name;   /* last component of the member name */
+	char *path; /* /proc/self/fd path of the temporary file; valid while fd
+		     * is open */
 	int fd;
 } MetaMember;
 
 typedef struct {
 	KmtInputCapture *capture;
-	KmtInputCpuFile *file; /* owner of the tar's memory, if it is mapped */
+	KmtInputCpuFile *file; /* keeps the mapping of the tar, which the cpu
+				* files point into; has no mapping if the tar is
+				* a stream */
 	char *path;
-	char *directory; /* directory of the members; NULL before the first */
+	char *directory; /* directory of the cpu files in the tar; NULL before
+			  * the first cpu file */
 	char *defect;
-	GPtrArray *meta_members; /* of MetaMember */
+	GPtrArray *meta_members; /* array of MetaMember: copies of
+				  * kmemtrace.meta and the name tables */
 } TarCapture;
 
 static void meta_member_free(gpointer data)
@@ -82,7 +87,10 @@ char *kmt_input_tar_display_path(const KmtInputCapture *capture,
 	return NULL;
 }
 
-/* Copy a member to a temporary file, as far as it is available. */
+/*
+ * Copy the available part of a member to a temporary file. what names the
+ * member in messages. On failure return NULL and set *error.
+ */
 static KmtInputSpool *spool(const KmtInputTarMember *member, const char *what,
 			    GError **error)
 {
@@ -119,7 +127,10 @@ static gboolean add_meta_member(TarCapture *tar,
 	return TRUE;
 }
 
-/* Add a cpu file. Its memory is that of the tar, or of a temporary file. */
+/*
+ * Add a cpu file of the tar to the capture. The records are in the memory of
+ * the tar if possible, otherwise in the memory of a temporary file.
+ */
 static gboolean add_cpu_file(TarCapture *tar, KmtInputCpuFile *file,
 			     const KmtInputTarMember *member, GError **error)
 {
@@ -145,8 +156,9 @@ static gboolean add_cpu_file(TarCapture *tar, KmtInputCpuFile *file,
 }
 
 /*
- * Return whether a member is in the directory of the capture. A tar may contain
- * other files, but only one capture.
+ * Check that a cpu file is in the same directory as the other cpu files. A tar
+ * may contain unrelated files, but the cpu files must belong to one capture.
+ * Otherwise return FALSE and set *error.
  */
 static gboolean same_directory(TarCapture *tar, const KmtInputTarMember *member,
 			       GError **error)
@@ -193,8 +205,8 @@ static gboolean add_member(gpointer user, const KmtInputTarMember *member,
 }
 
 /*
- * Remove the texts of other directories than that of the cpu files, because
- * they belong to another capture.
+ * Remove the metadata members that are not in the directory of the cpu files,
+ * because they belong to another capture.
  */
 static void drop_foreign_members(TarCapture *tar)
 {
@@ -227,7 +239,7 @@ gboolean kmt_input_open_tar(KmtInputCapture *capture, KmtInputCpuFile *file,
 				   stream ? stream->bytes : NULL, tar->path,
 				   add_member, tar, &tar->defect, error))
 		return FALSE;
-	/* Remove the tar itself, which is the first file. */
+	/* Remove the tar from the list of files. The tar was added first. */
 	g_ptr_array_remove_index(capture->files, 0);
 	if (capture->files->len == 0) {
 		g_set_error(error, KMT_INPUT_ERROR, KMT_INPUT_ERROR_NO_FILES,
@@ -236,7 +248,8 @@ gboolean kmt_input_open_tar(KmtInputCapture *capture, KmtInputCpuFile *file,
 					: "not the tar of a capture");
 		return FALSE;
 	}
-	/* The members after the defect are unknown. */
+	/* The tar cannot be read beyond the defect, so cpu files may be
+	 * missing. Assign the defect to the last file that was read. */
 	if (tar->defect)
 		kmt_input_cpu_file_set_defect(
 			g_ptr_array_index(capture->files,
