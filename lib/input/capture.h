@@ -70,6 +70,7 @@ typedef struct {
 	/* Mapped content: n_records * record_size + truncated_bytes readable
 	 * bytes. NULL for an empty file and for a stream. */
 	const guint8 *map;
+	/* Source of the records of a stream, owned; NULL for a mapped file. */
 	KmtInputRecordStream *stream;
 	guint64 size;	       /* size of the content in bytes, after
 				* decompression */
@@ -77,8 +78,7 @@ typedef struct {
 	gboolean swapped;      /* the byte order of the records in map differs
 				* from this host */
 	guint64 n_records;     /* number of complete records */
-	guint truncated_bytes; /* number of bytes after the last complete record
-				*/
+	guint truncated_bytes; /* bytes after the last complete record */
 	char *defect;	  /* reason why the end of the file cannot be read, or
 			   * NULL */
 	guint64 overruns; /* number of events lost on this CPU; valid if
@@ -88,9 +88,9 @@ typedef struct {
 	 * valid if has_expected_size. */
 	guint64 expected_size;
 	gboolean has_expected_size;
-	gint node;	/* NUMA node of the CPU; -1 if unknown */
-	guint position; /* index of this file in capture->files */
-	KmtInputCapture *capture;
+	gint node;		  /* NUMA node of the CPU; -1 if unknown */
+	guint position;		  /* index of this file in capture->files */
+	KmtInputCapture *capture; /* owner of this file */
 	gpointer mapping; /* start of a mapping of mapping_size bytes, which the
 			   * file owns; NULL if none */
 	gsize mapping_size;
@@ -113,9 +113,9 @@ struct KmtInputCapture {
 	/* Events were lost in an unknown number: kmemtrace.meta or LOST records
 	 * report a loss, but kmemtrace.meta contains no number. */
 	gboolean reports_loss;
-	gboolean has_blind_spots; /* the source of the events cannot observe
-				   * some code paths, or could not observe them
-				   * at some times */
+	/* The source of the events cannot observe some code paths, or was
+	 * unable to observe some code paths for a time. */
+	gboolean has_blind_spots;
 	/* kmemtrace-import wrote the capture. If the capture is also not
 	 * complete, then the imported file was damaged, and LOST records mark
 	 * the gaps. */
@@ -176,8 +176,8 @@ typedef struct {
  * the same file.
  *
  * On failure return NULL and set *error. The caller frees the capture with
- * kmt_input_capture_free(), which also closes its files. Readers and iterators
- * must be freed before the capture.
+ * kmt_input_capture_free(), which also closes its files. Do not use a reader
+ * of these files afterwards.
  */
 KmtInputCapture *kmt_input_capture_open(const char *const *operands,
 					const KmtInputOptions *options,
@@ -241,7 +241,7 @@ gboolean kmt_input_capture_meta_number(const KmtInputCapture *capture,
 				       const char *key, guint64 *value);
 
 /*
- * Return the reason for which the snapshot was taken, or NULL if the capture is
+ * Return the reason that triggered the snapshot, or NULL if the capture is
  * not a snapshot. The text may contain any byte but NUL. The caller frees the
  * string.
  */

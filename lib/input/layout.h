@@ -59,8 +59,7 @@ typedef struct {
 
 typedef enum {
 	KMT_INPUT_DECODE_OK,
-	KMT_INPUT_DECODE_PARTIAL, /* the available bytes end within the record
-				   */
+	KMT_INPUT_DECODE_PARTIAL, /* the bytes end within the record */
 	KMT_INPUT_DECODE_INVALID, /* The bytes are not a record. The start of
 				   * the next record cannot be determined. */
 } KmtInputDecodeResult;

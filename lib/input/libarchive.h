@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Functions of libarchive, which is loaded with dlopen(3) only when an input is
- * compressed or a tar. Linking with libarchive would add 1.4 ms to each program
- * start (0.8 ms without it). That is a tenth of the time for a report on a
- * small capture.
+ * compressed or a tar. A program start takes 0.8 ms without libarchive, and
+ * linking with libarchive would add 1.4 ms. That is a tenth of the time for a
+ * report on a small capture.
  */
 #ifndef KMEMTRACE_INPUT_LIBARCHIVE_H
 #define KMEMTRACE_INPUT_LIBARCHIVE_H

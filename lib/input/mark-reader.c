@@ -6,7 +6,7 @@
 #include "lib/input/mark-reader.h"
 #include "lib/input/record-reader.h"
 
-/* Maximum size of a payload in bytes, as the kernel writes it. */
+/* Maximum size in bytes of a payload that the kernel writes. */
 #define MAX_PAYLOAD                                                            \
 	(KMEMTRACE_MARK_ARGS * (sizeof(guint64) + KMEMTRACE_MARK_STRING))
 

@@ -136,12 +136,11 @@ gboolean kmt_input_mark_is_marker(const KmtInputMark *mark);
  * The value of a mark argument: either an integer in word or a string in bytes.
  */
 typedef struct {
-	char type; /* type letter of the argument, as in KmtInputMarkKind.types
-		    */
+	char type; /* type letter, as in KmtInputMarkKind.types */
 	guint64 word;
 	const guint8 *bytes; /* bytes of a string without a final NUL; word is
 			      * the length in bytes */
-	gboolean truncated;
+	gboolean truncated; /* the kernel recorded only the start of a string */
 } KmtInputMarkValue;
 
 /*

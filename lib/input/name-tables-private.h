@@ -18,8 +18,7 @@ typedef struct {
 typedef struct {
 	guint32 number;
 	guint32 n;
-	guint64 first; /* index of the first address in KmtInputTables.addresses
-			*/
+	guint64 first; /* index of the first address in addresses */
 } KmtInputStack;
 
 /* A table file and the defects found in the file. */
@@ -27,9 +26,8 @@ typedef struct {
 	char *text; /* content of the file; the strings in the parsed rows point
 		     * into this text */
 	gboolean is_present;
-	guint64 n_bad;
-	guint64 first_bad; /* number of the first invalid line, counted from 1
-			    */
+	guint64 n_bad;	   /* number of invalid lines */
+	guint64 first_bad; /* line number of the first invalid line, from 1 */
 } KmtInputNameTable;
 
 struct KmtInputTables {
@@ -37,7 +35,7 @@ struct KmtInputTables {
 	KmtInputNameTable tasks_table;
 	KmtInputNameTable marks_table;
 	GPtrArray *marks; /* array of KmtInputMarkKind, sorted by number */
-	guint64 unnumbered_marks;
+	guint64 unnumbered_marks; /* annotations that got no number */
 	KmtInputNameTable stacks_table;
 	KmtInputCache **caches;	  /* G_MAXUINT16 + 1 pointers, indexed by cache
 				   * number; an unused number has NULL */
@@ -46,11 +44,13 @@ struct KmtInputTables {
 	GArray *tasks;	/* array of KmtInputTaskName, sorted by pid and until */
 	GArray *stacks; /* array of KmtInputStack, sorted by number */
 	GArray *addresses; /* array of guint64: the addresses of all stacks */
-	guint64 dropped;
+	guint64 dropped;   /* task names that the recorder could not store */
 	gboolean is_from_ftrace; /* the task names come from tracepoints and may
 				  * be incomplete */
-	guint64 unnumbered;
-	guint64 n_without_stack;
+	guint64 unnumbered;	 /* caches that got no number */
+	guint64 n_without_stack; /* records whose stack was not stored */
+	/* If dropped is not 0, names of tasks up to this time in ns are
+	 * uncertain. */
 	gint64 exact_after;
 	GPtrArray *warnings;
 };
@@ -60,9 +60,9 @@ struct KmtInputTables {
  * adds the row to tables. add() returns FALSE for an invalid line.
  */
 typedef struct {
-	const char *name;
-	guint n_columns; /* number of columns in the current version of the
-			  * format */
+	const char *name; /* name of the file in the capture */
+	guint n_columns;  /* number of columns in the current version of the
+			   * format */
 	gboolean (*add)(KmtInputTables *tables, char *line, guint n_newer);
 } KmtInputTableFormat;
 

@@ -113,8 +113,9 @@ static gint compare_marks(gconstpointer a, gconstpointer b)
 }
 
 /*
- * Warn about twice rows whose number an earlier row already has, and count them
- * as invalid. name is the table; what describes a row, such as "cache".
+ * Warn if rows have the number of an earlier row, and count these rows as
+ * invalid. twice: count of such rows. name: name of the table. what: the
+ * subject of a row, such as "cache".
  */
 static void warn_of_duplicates(KmtInputTables *tables, KmtInputNameTable *table,
 			       guint twice, const char *name, const char *what)

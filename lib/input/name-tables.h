@@ -117,9 +117,9 @@ typedef enum {
 typedef struct KmtInputTables KmtInputTables;
 
 /*
- * Read the name tables of a capture. The function never fails. It skips missing
- * tables and invalid lines and adds a warning for each. The caller frees the
- * result.
+ * Read the name tables of a capture. The function never fails. A missing table
+ * stays empty. Invalid lines are skipped, and a warning for each table reports
+ * them. The caller frees the result.
  */
 KmtInputTables *kmt_input_tables_new(const KmtInputCapture *capture);
 void kmt_input_tables_free(KmtInputTables *tables);

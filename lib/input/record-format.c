@@ -284,8 +284,8 @@ gboolean kmt_input_format_resolve(KmtInputCapture *capture,
 	gboolean known = meta_format(capture->meta, &best);
 	guint i;
 
-	/* A capture with kmemtrace.meta comes from kmemtraced, which writes
-	 * only layout B. */
+	/* Only kmemtraced and kmemtrace-import write kmemtrace.meta, and their
+	 * records have layout B. */
 	if (known && !wanted)
 		wanted = KMT_INPUT_LAYOUT_B;
 	for (i = 0; i < capture->files->len; i++) {

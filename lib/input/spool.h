@@ -16,7 +16,7 @@ typedef struct {
 	int fd;
 	guint64 size; /* total size of the data in bytes, including the bytes in
 		       * unwritten */
-	GByteArray *unwritten;
+	GByteArray *unwritten; /* buffered bytes that follow the file content */
 } KmtInputSpool;
 
 /* Create an empty temporary file. The caller frees the spool. */

@@ -20,13 +20,13 @@ typedef struct {
 
 typedef struct {
 	KmtInputCapture *capture;
-	KmtInputCpuFile *file; /* keeps the mapping of the tar, which the cpu
-				* files point into; has no mapping if the tar is
-				* a stream */
+	/* Owner of the mapping of the tar, which the cpu files point into. If
+	 * the tar is a stream, file has no mapping. */
+	KmtInputCpuFile *file;
 	char *path;
 	char *directory; /* directory of the cpu files in the tar; NULL before
 			  * the first cpu file */
-	char *defect;
+	char *defect; /* reason why the tar cannot be read further; or NULL */
 	GPtrArray *meta_members; /* array of MetaMember: copies of
 				  * kmemtrace.meta and the name tables */
 } TarCapture;
