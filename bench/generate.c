@@ -44,25 +44,23 @@ static GOptionContext *parse_options(char **argv, GenerateOptions *o,
 {
 	const GOptionEntry entries[] = {
 		{"output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output,
-		 "Where the capture goes: a new folder, or one of named "
+		 "Write the capture to a new directory, or to one with named "
 		 "pipes; - is stdout, for one CPU",
-		 "FOLDER"},
+		 "DIR"},
 		{"events", 'n', 0, G_OPTION_ARG_STRING, &o->events,
-		 "Events on all CPUs together (default: 1M); k, M, G are "
-		 "thousands of each other",
+		 "Number of events on all CPUs (default: 1M); the suffixes k, "
+		 "M, G are powers of 1000",
 		 "N"},
 		{"cpus", 'c', 0, G_OPTION_ARG_STRING, &o->cpus,
-		 "CPUs (default: 2, for stdout: 1)", "N"},
+		 "Number of CPUs (default: 2, for stdout: 1)", "N"},
 		{"live", 'l', 0, G_OPTION_ARG_STRING, &o->live,
-		 "Objects live at the end (default: a 20th of the events, 1M "
-		 "at most); one more if it cannot be",
+		 "Number of live objects at the end (default: a 20th of the "
+		 "events, at most 1M); possibly one more",
 		 "N"},
 		{"pages", 'p', 0, G_OPTION_ARG_STRING, &o->pages,
-		 "Of a hundred allocations so many are of pages (default: 10)",
-		 "N"},
+		 "Percentage of allocations that are pages (default: 10)", "N"},
 		{"cross", 'x', 0, G_OPTION_ARG_STRING, &o->cross,
-		 "Of a hundred frees so many are on another CPU (default: 5)",
-		 "N"},
+		 "Percentage of frees on another CPU (default: 5)", "N"},
 		{"seed", 's', 0, G_OPTION_ARG_STRING, &o->seed,
 		 "Another number makes other events (default: 1)", "N"},
 		{"summary", 0, 0, G_OPTION_ARG_NONE, &o->summary,

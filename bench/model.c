@@ -643,8 +643,8 @@ gboolean bench_model_run(BenchModel *m, BenchSink *sink, GError **error)
 	if (!m->full)
 		return TRUE;
 	g_set_error(error, BENCH_ERROR, 0,
-		    "no address is left for another object: take fewer CPUs, "
-		    "or less live objects");
+		    "no address is left for another object: use fewer CPUs, "
+		    "or fewer live objects");
 	return FALSE;
 }
 

@@ -133,7 +133,7 @@ static void write_error(BenchSink *sink, guint cpu)
 	if (errno == ENOSPC)
 		advice = ": make room, or generate fewer events";
 	else if (errno == EPIPE)
-		advice = ": its reader is gone";
+		advice = ": the reader has closed the pipe";
 	set_error(&sink->error, "write", sink->paths[cpu], advice);
 }
 

@@ -55,8 +55,8 @@ void bench_sink_flush(BenchSink *sink, guint cpu);
 void bench_sink_flush_all(BenchSink *sink);
 
 /*
- * Return the place of the next record of a CPU. The caller fills it before the
- * next call.
+ * Return the place in the buffer for the next record of a CPU. The caller fills
+ * the record before the next call.
  */
 static inline struct kmemtrace_event *bench_sink_next(BenchSink *sink,
 						      guint cpu)

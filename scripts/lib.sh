@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# What scripts/demo and scripts/test share.
+# Functions that scripts/demo and scripts/test share.
 
 # shellcheck disable=SC2034 # used by those who source this
 kmt_top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

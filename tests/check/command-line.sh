@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What a user can do wrong with kmemtrace-check, and what it says then.
+# Mistakes on the command line of kmemtrace-check, and its messages.
 set -u
 builddir=${top_builddir:-.}
 srcdir=${top_srcdir:-.}
@@ -68,7 +68,7 @@ expect 0 '' env MAKEFLAGS= make -C "$builddir" install-check-link \
 expect 0 '/bin/kmemtrace_check -> kmemtrace-check$' \
 	find "$tmp/dest" -type l -printf '%p -> %l\n'
 
-# What to check.
+# Operands.
 expect 0 'No errors' "$check" "$tmp/clean"
 expect 0 '2 files, 10 records' "$check" "$tmp/clean/cpu0.out" \
 	"$tmp/clean/cpu1.out"

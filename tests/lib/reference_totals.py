@@ -26,7 +26,7 @@ def at_most(value):
     return min(value, LARGEST)
 
 
-# What keeps kmalloc and caches apart.
+# Dimensions that separate kmalloc from caches.
 SINGLE_KINDS = ("callsite", "kind", "cache")
 
 

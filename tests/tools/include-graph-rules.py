@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Each rule of include-graph.py finds an offence in a small source tree."""
+"""Each rule of include-graph.py finds a violation in a small source tree."""
 
 import os
 import subprocess
@@ -49,8 +49,8 @@ class Rules(unittest.TestCase):
         self.errors = done.stderr.replace(top + "/", "")
         return done.returncode, done.stdout.replace(top + "/", "").splitlines()
 
-    def offences(self, *expected, **changes):
-        """The changed tree has these offences and no other; a list that accepts
+    def violations(self, *expected, **changes):
+        """The changed tree has these violations and no other; a list that accepts
         them silences them."""
         files = {k.replace("__", "/").replace("_c", ".c").replace("_h", ".h"): v
                  for k, v in changes.items()}
@@ -71,27 +71,27 @@ class Rules(unittest.TestCase):
 
     def test_direction(self):
         """A library includes a library above it."""
-        self.offences(
+        self.violations(
             "lib/base/hash.h:2 direction lib/base->lib/cli",
             lib__base__hash_h='\n#include "lib/cli/cli.h"\n',
             lib__cli__cli_h="\n")
 
     def test_program_includes_program(self):
         """A program includes a header of another one."""
-        self.offences(
+        self.violations(
             "check/main.c:1 direction check->report",
             check__main_c='#include "report/report.h"\n',
             report__report_h="\n")
 
     def test_unknown_folder(self):
         """A folder that the table of allowed includes lacks."""
-        self.offences("lib/other/other.c:1 direction lib/other",
+        self.violations("lib/other/other.c:1 direction lib/other",
                       lib__other__other_c="\n")
 
     def test_cycle(self):
         """Two folders include each other; one of the two is also a wrong
         direction."""
-        self.offences(
+        self.violations(
             "lib/input/input.h:1 cycle lib/input->lib/match",
             "lib/match/match.h:1 cycle lib/match->lib/input",
             "lib/input/input.h:1 direction lib/input->lib/match",
@@ -99,7 +99,7 @@ class Rules(unittest.TestCase):
 
     def test_long_cycle(self):
         """Three folders include each other in a circle."""
-        self.offences(
+        self.violations(
             "lib/capture/meta.h:1 cycle lib/capture->lib/match",
             "lib/input/input.h:1 cycle lib/input->lib/capture",
             "lib/match/match.h:1 cycle lib/match->lib/input",
@@ -109,34 +109,34 @@ class Rules(unittest.TestCase):
 
     def test_private(self):
         """Another folder includes a private header."""
-        self.offences(
+        self.violations(
             "lib/match/match.h:2 private "
             "lib/match/match.h->lib/input/input-private.h",
             lib__match__match_h='\n#include "lib/input/input-private.h"\n')
 
     def test_types(self):
         """Two tags, two typedefs, and a tag and a typedef of one name."""
-        self.offences("report/main.c:2 type abi_record",
+        self.violations("report/main.c:2 type abi_record",
                       report__main_c="\nstruct abi_record {\n};\n")
-        self.offences("report/main.c:1 type KmtInputId",
+        self.violations("report/main.c:1 type KmtInputId",
                       report__main_c="typedef char KmtInputId[4];\n")
-        self.offences("report/main.c:1 type KmtHash",
+        self.violations("report/main.c:1 type KmtHash",
                       report__main_c="typedef struct {\n\tint a;\n} KmtHash;\n")
-        self.offences("report/main.c:1 type KmtInputId",
+        self.violations("report/main.c:1 type KmtInputId",
                       report__main_c="typedef int (*KmtInputId)(int a);\n")
 
     def test_files(self):
         """Two files of one name, also in the kernel."""
-        self.offences("report/hash.c:1 file hash.c", report__hash_c="\n")
-        self.offences("kernel-patches/core/mm/trace.c:1 file trace.c",
+        self.violations("report/hash.c:1 file hash.c", report__hash_c="\n")
+        self.violations("kernel-patches/core/mm/trace.c:1 file trace.c",
                       report__trace_c="\n")
 
     def test_bad_exceptions(self):
-        """An exception that matches no offence is an error, and so is one
+        """An exception that matches no violation is an error, and so is one
         without a reason."""
         status, lines = self.check({}, "type KmtHash a reason\n")
         self.assertEqual((status, lines[0]),
-                         (1, "list:2: no offence type KmtHash"))
+                         (1, "list:2: no violation type KmtHash"))
         self.assertEqual(self.check({}, "type KmtHash\n"), (1, []))
         self.assertEqual(self.errors, "list:2: expected RULE NAME REASON\n")
 

@@ -13,13 +13,13 @@ type        two types of the same name: a tag or a typedef, defined twice
 file        two .c or .h files of the same name, except main.c; this rule also
             covers kernel-patches/ and vm/
 
-Each offence is printed as FILE:LINE: RULE: description; the exit status is 1 if
-there is any.  FILE lists offences that are accepted for now, one a line:
+Each violation is printed as FILE:LINE: RULE: description; the exit status is 1 if
+there is any.  FILE lists violations that are accepted for now, one a line:
 
     RULE NAME  reason
 
 NAME is a folder or file with the one that it includes (report->import), a type,
-or a file name.  A line that matches no offence is an error.  The default is
+or a file name.  A line that matches no violation is an error.  The default is
 include-graph.list beside this script.  --graph prints the folders that each
 folder includes.
 """
@@ -64,7 +64,7 @@ TYPEDEF = re.compile(r"\btypedef\b")
 # A name with its array bounds, or a pointer to a function.
 DECLARATOR = re.compile(r"\(\s*\*\s*(\w+)\s*\)\s*\(|(\w+)\s*(?:\[[^\]]*\]\s*)*$")
 
-Offence = collections.namedtuple("Offence", "file line rule name text")
+Violation = collections.namedtuple("Violation", "file line rule name text")
 
 
 def blank(text):
@@ -189,20 +189,20 @@ def cycles(tree):
     for source, targets in edges.items():
         for target, (name, line) in targets.items():
             if source in reachable(edges, target):
-                yield Offence(name, line, "cycle", f"{source}->{target}",
+                yield Violation(name, line, "cycle", f"{source}->{target}",
                               f"{target}/ includes {source}/, too")
 
 
 def directions(tree):
     """Yield each include that ALLOWED does not permit."""
     for name in tree.unknown:
-        yield Offence(name, 1, "direction", folder_of(name),
+        yield Violation(name, 1, "direction", folder_of(name),
                       f"{folder_of(name)}/ is not in the table ALLOWED")
     for name, line, included in tree.includes():
         source, target = folder_of(name), folder_of(included)
         if target not in ALLOWED.get(source, ()) and \
                 target not in EVERYWHERE | {source} and source in ALLOWED:
-            yield Offence(name, line, "direction", f"{source}->{target}",
+            yield Violation(name, line, "direction", f"{source}->{target}",
                           f"{source}/ must not include {included}")
 
 
@@ -211,16 +211,16 @@ def private_headers(tree):
     for name, line, included in tree.includes():
         if included.endswith("-private.h") and \
                 folder_of(name) != folder_of(included):
-            yield Offence(name, line, "private", f"{name}->{included}",
+            yield Violation(name, line, "private", f"{name}->{included}",
                           f"{included} is private to {folder_of(included)}/")
 
 
 def twice(rule, places, what):
-    """Yield an offence for each place but the first of a name."""
+    """Yield a violation for each place but the first of a name."""
     for name, found in places.items():
         first = found[0]
         for path, line in found[1:]:
-            yield Offence(path, line, rule, name,
+            yield Violation(path, line, rule, name,
                           f"{what} {name} is also in {first[0]}:{first[1]}")
 
 
@@ -244,7 +244,7 @@ def same_files(tree):
 
 
 def read_exceptions(path):
-    """Return {(rule, name): line number} of a list of accepted offences."""
+    """Return {(rule, name): line number} of a list of accepted violations."""
     found = {}
     with open(path, encoding="utf-8") as f:
         for number, line in enumerate(f, 1):
@@ -257,7 +257,7 @@ def read_exceptions(path):
 
 
 def main():
-    """Print all offences that are not accepted."""
+    """Print all violations that are not accepted."""
     parser = argparse.ArgumentParser(description="check include directives")
     parser.add_argument("--top", default=os.path.join(HERE, "..", ".."))
     parser.add_argument("--exceptions",
@@ -273,15 +273,15 @@ def main():
     unused = set(accepted)
     failures = 0
     for rule in cycles, directions, private_headers, same_types, same_files:
-        for offence in rule(tree):
-            unused.discard((offence.rule, offence.name))
-            if (offence.rule, offence.name) not in accepted:
+        for violation in rule(tree):
+            unused.discard((violation.rule, violation.name))
+            if (violation.rule, violation.name) not in accepted:
                 failures += 1
-                print(f"{offence.file}:{offence.line}: {offence.rule}: "
-                      f"{offence.text}")
+                print(f"{violation.file}:{violation.line}: {violation.rule}: "
+                      f"{violation.text}")
     for rule, name in sorted(unused):
         failures += 1
-        print(f"{args.exceptions}:{accepted[rule, name]}: no offence {rule} "
+        print(f"{args.exceptions}:{accepted[rule, name]}: no violation {rule} "
               f"{name}")
     print(f"{len(tree.files)} files, {len(tree.kernel)} of the kernel, "
           f"{failures} failures, {len(accepted)} exceptions")

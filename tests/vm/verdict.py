@@ -7,7 +7,7 @@ import sys
 _wrong = []
 
 
-def _tell(what, value, good, wanted):
+def _report(what, value, good, wanted):
     if not good:
         _wrong.append(what)
     print(f"{os.path.basename(sys.argv[0])}: {what}: {str(value)[:500]}"
@@ -16,12 +16,12 @@ def _tell(what, value, good, wanted):
 
 def holds(what, value, good):
     """Expect a value that satisfies a condition."""
-    _tell(what, value, good, "")
+    _report(what, value, good, "")
 
 
 def equal(what, value, wanted):
     """Expect a given value."""
-    _tell(what, value, value == wanted, f", not {str(wanted)[:500]}")
+    _report(what, value, value == wanted, f", not {str(wanted)[:500]}")
 
 
 def failed():

@@ -6,11 +6,11 @@
  * fail with ENOMEM and leave each file WATCHED, and the tracer's mapped memory,
  * unchanged. An operation that succeeds nevertheless is undone.
  *
- * 	failnth FILE TEXT UNDO [WATCHED]...	write TEXT; write UNDO to undo it
- * 	failnth FILE TEXT "" [WATCHED]...	write TEXT; nothing to undo
- * 	failnth FILE "" "" [WATCHED]...		read the complete file
- * 	failnth MODULE.ko "" "" [WATCHED]...	load the module; unload it to undo
- * 	failnth -k ...				a refused operation may retain memory
+ *	failnth FILE TEXT UNDO [WATCHED]...	write TEXT; write UNDO to undo it
+ *	failnth FILE TEXT "" [WATCHED]...	write TEXT; nothing to undo
+ *	failnth FILE "" "" [WATCHED]...		read the complete file
+ *	failnth MODULE.ko "" "" [WATCHED]...	load the module; unload it to undo
+ *	failnth -k ...				a refused operation may retain memory
  *
  * Exit status: 0 all checks passed, 1 a check failed, 2 the test could not run.
  */
@@ -64,7 +64,7 @@ static size_t add_areas(char *state, size_t fill)
 				       "%lu areas, %lu bytes\n", areas, bytes);
 }
 
-static void look(char *state)
+static void read_state(char *state)
 {
 	size_t fill = 0;
 	char **path;
@@ -87,7 +87,7 @@ static void look(char *state)
 }
 
 /* Print the lines in which the two states differ. */
-static void tell(void)
+static void print_difference(void)
 {
 	const char *a = before, *b = after;
 
@@ -124,7 +124,7 @@ static const char *path, *text, *undo;
 static char module[64];
 
 /* Perform the operation. Return 0 or a positive errno. */
-static int act(void)
+static int operate(void)
 {
 	char block[4096];
 	int fd, err = 0;
@@ -157,7 +157,7 @@ static int act(void)
 	return err;
 }
 
-static void take_back(void)
+static void undo_operation(void)
 {
 	int fd;
 
@@ -192,13 +192,13 @@ static int check_refused(int fault, int err, bool without_fault)
 
 	if (err != ENOMEM || without_fault) {
 		printf("fault %d%s: %s\n", fault,
-		       without_fault ? ", not met" : "", strerror(err));
+		       without_fault ? ", not reached" : "", strerror(err));
 		wrong++;
 	}
-	look(after);
+	read_state(after);
 	if (strcmp(before, after)) {
 		printf("fault %d left a change:\n", fault);
-		tell();
+		print_difference();
 		wrong++;
 	}
 	return wrong;
@@ -230,14 +230,14 @@ int main(int argc, char **argv)
 	for (n = 1; n <= FAULTS_MAX; n++) {
 		int err;
 
-		look(before);
+		read_state(before);
 		if (fail_nth(fd, n, NULL))
 			die("cannot arm", "fail-nth");
-		err = act();
+		err = operate();
 		if (fail_nth(fd, 0, &left))
 			die("cannot disarm", "fail-nth");
 		if (!err) {
-			take_back();
+			undo_operation();
 		} else {
 			refused += !left;
 			wrong += check_refused(n, err, left);

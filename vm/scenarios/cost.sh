@@ -1,7 +1,7 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=dash
-# What an event costs, for bench/kernel: each workload of kmt_count with nothing
+# The cost of an event, for bench/kernel: each workload of kmt_count with nothing
 # traced, with kmemtrace and with ftrace, the latter with stacks too where kmemtrace
 # has them. Boot by vm/run --icount with kmemtrace.enable=no, and with kmt_frames=N
 # for that many more callers of each workload; a kernel without kmemtrace has the

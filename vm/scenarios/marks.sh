@@ -13,7 +13,7 @@ step=$kmt/events/mark:sample_step
 many=20000
 ! grep -q kmemtrace.stacks=yes /proc/cmdline || many=1000
 
-# refuses WHAT FORMAT: check that the file marker rejects the text.
+# refuses WHAT TEXT: check that the file marker rejects the text.
 refuses()
 {
 	if printf %b "$2" 2>/dev/null >$kmt/marker; then

@@ -1,7 +1,7 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=dash
-# What docs/walkthrough.md asks: a boot, a driver with faults at work, and a
+# The captures of docs/walkthrough.md: a boot, a driver with faults at work, and a
 # capture that lost events.
 # shellcheck source-path=SCRIPTDIR source=../guest/lib.sh
 . /lib.sh

@@ -1,9 +1,9 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=dash
-# What kmemtraced itself causes to be recorded stays under 2 % of what it
-# writes. The work is a known number of events; beyond it the capture holds what
-# the guest does by itself, measured without kmemtraced, and kmemtraced's share.
+# Events that kmemtraced itself causes make up less than 2 % of a capture. The
+# workload is a known number of events; the other events of the capture are those
+# of the idle guest, measured without kmemtraced, and those of kmemtraced.
 # shellcheck source-path=SCRIPTDIR source=../guest/lib.sh
 . /lib.sh
 
