@@ -85,12 +85,12 @@ static void check_sums(const KmtInputCapture *capture, const KmtPlan *plan,
 static char *report(const char *directory, KmtPlan *plan, guint jobs)
 {
 	const char *const operands[] = {directory, NULL};
-	const KmtSymbolizerOptions names_options = {0};
+	const KmtSymbolizerOptions symbolizer_options = {0};
 	g_autoptr(GPtrArray) warnings = g_ptr_array_new_with_free_func(g_free);
 	g_autoptr(GError) error = NULL;
 	g_autoptr(KmtInputCapture) capture =
 		kmt_input_capture_open(operands, &plan->capture, &error);
-	g_autoptr(KmtSymbolizer) names = NULL;
+	g_autoptr(KmtSymbolizer) symbolizer = NULL;
 	g_autoptr(KmtAggregate) aggregate = NULL;
 	char *text = NULL;
 	size_t size = 0;
@@ -98,19 +98,19 @@ static char *report(const char *directory, KmtPlan *plan, guint jobs)
 
 	if (!capture || (capture->has_sequence_times && needs_timestamps(plan)))
 		return NULL;
-	names = kmt_report_open_symbols(capture, &names_options, warnings,
-					&error);
-	/* The names of the capture are optional, so no error is possible. */
+	symbolizer = kmt_report_open_symbols(capture, &symbolizer_options,
+					     warnings, &error);
+	/* Symbols of the capture are optional, so no error is possible. */
 	g_assert_no_error(error);
 	plan->aggregate.jobs = jobs;
-	if (!kmt_plan_place(plan, capture, names, NULL))
+	if (!kmt_plan_resolve_time(plan, capture, symbolizer, NULL))
 		return NULL;
-	aggregate = kmt_aggregate_new(capture, names, &plan->aggregate);
+	aggregate = kmt_aggregate_new(capture, symbolizer, &plan->aggregate);
 	kmt_aggregate_scale(aggregate, capture->sample,
 			    kmt_filter_is_set(&plan->filter));
 	check_sums(capture, plan, aggregate);
 	plan->report.capture = capture;
-	plan->report.names = names;
+	plan->report.symbolizer = symbolizer;
 	plan->report.aggregate = aggregate;
 	plan->report.warnings = warnings;
 	kmt_report_count_lost(&plan->report);

@@ -312,7 +312,7 @@ def test_left(work):
     wait_recording(daemon)
     second = start(out + "2", "-w", "0.1")
     _, err = finish(second, status=1)
-    check("another kmemtraced records" in err, err)
+    check("another kmemtraced uses" in err, err)
     kill_all(daemon)
     check(os.path.exists(INSTANCE), "nothing is left")
     _, err = finish(start(out, "-w", "0.1"))

@@ -15,8 +15,8 @@
 static noinline void gap_hardirq_allocates(void *unused)
 {
 	kfree(kmalloc(120, GFP_ATOMIC));
-	barrier();	/* no tail call, which would make our caller the caller
-			 * of kfree() */
+	/* Prevent a tail call, after which our caller would call kfree(). */
+	barrier();
 }
 
 static void gap_hardirq(void)

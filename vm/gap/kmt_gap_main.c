@@ -5,15 +5,15 @@
  * function that is never inlined, so that the call sites differ.  Lines:
  *
  *   kmt_gap: alloc FUNCTION TYPE COUNT BYTES_REQ GFP
- * 	FUNCTION made COUNT allocations of BYTES_REQ bytes in total, each with
- * 	these gfp flags ("-": any)
+ *	FUNCTION made COUNT allocations of BYTES_REQ bytes in total, each with
+ *	these gfp flags ("-": any)
  *   kmt_gap: freed FUNCTION TYPE COUNT BY
- * 	the function BY freed COUNT of these ("*": any function; "A|B": B, if
- * 	the compiler has inlined it into A)
+ *	the function BY freed COUNT of these ("*": any function; "A|B": B, if
+ *	the compiler has inlined it into A)
  *   kmt_gap: pages ADDRESS...
- * 	functions of the kernel allocated and freed each of these pages
+ *	functions of the kernel allocated and freed each of these pages
  *   kmt_gap: lost COUNT
- * 	COUNT events occurred in NMI context
+ *	COUNT events occurred in NMI context
  */
 #include "kmt_gap.h"
 

@@ -8,7 +8,7 @@
  *   fill N		hold N objects of the cache kmt_snapshot
  *   fail, fail-quiet	make an allocation fail, with and without a warning
  *   take N		call kmemtrace_snapshot() with a spin lock held and
- * 			interrupts off, once or N times
+ *			interrupts off, once or N times
  *   take-alloc		call kmemtrace_snapshot_alloc()
  *   take-nmi		call kmemtrace_snapshot() in NMI context
  *   take-both N		take snapshots on all CPUs at once, in an interrupt, N times
