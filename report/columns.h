@@ -2,7 +2,8 @@
 /*
  * A text table with columns as wide as their widest cell. The table stores only
  * one line, so a table of any length takes constant memory. Its user fills it
- * twice: the first pass measures the columns, the second pass prints.
+ * twice: the first pass measures the columns, the second pass prints. The
+ * figures that a report shows as columns are defined in field.h.
  */
 #ifndef KMEMTRACE_REPORT_COLUMNS_H
 #define KMEMTRACE_REPORT_COLUMNS_H

@@ -9,7 +9,11 @@
 
 #include "report/totals.h"
 
-/* Counters of a group or a kind. They fill two cache lines. */
+/*
+ * Counters of a group or a kind. They fill two cache lines. Another counter
+ * needs a third one, which makes each group larger: derive the figure from
+ * existing counters, or count in KmtDetail, if possible.
+ */
 typedef struct KmtCounters {
 	/* The counters that include these counters: a group's kind, or slab for
 	 * kmalloc and cache. NULL: none. */

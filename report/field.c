@@ -16,9 +16,9 @@ struct KmtReportField {
 	const char *name;
 	const char *title;
 	KmtFigure (*get)(const FieldInput *s);
-	gboolean sums; /* the field has a sum over groups */
-	gboolean lifetimes;
-	gboolean state;
+	gboolean sums;	    /* the field has a sum over groups */
+	gboolean lifetimes; /* see kmt_report_field_needs_lifetimes() */
+	gboolean state;	    /* see kmt_report_field_is_state() */
 };
 
 static KmtFigure integer(guint64 value)

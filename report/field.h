@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fields of a group: the columns of tables (--fields) and keys of --sort. */
+/*
+ * Fields of a group: the columns of tables (--fields) and keys of --sort.
+ * CONTRIBUTING.md describes how to add a field.
+ */
 #ifndef KMEMTRACE_REPORT_FIELD_H
 #define KMEMTRACE_REPORT_FIELD_H
 
@@ -42,7 +45,10 @@ gboolean kmt_report_field_needs_lifetimes(const KmtReportField *field);
 gboolean kmt_report_field_is_state(const KmtReportField *field);
 /* Return whether the factor of a sample scales the field: see scale.h. */
 gboolean kmt_report_field_is_scaled(const KmtReportField *field);
-/* Return whether the field counts bytes, objects or events. */
+/*
+ * Return whether the field counts bytes, objects or events. --folded accepts
+ * only such fields, and samples scale them.
+ */
 gboolean kmt_report_field_is_count(const KmtReportField *field);
 
 /* Parse a list such as "wasted,frag" into an array of const KmtReportField.

@@ -224,14 +224,16 @@ static void add_details(KmtJson *json, const KmtReport *report,
 		{"age_median", "age-median"},
 		{"churn_per_second", "churn"},
 	};
-	/* Every group has the first two figures. */
-	guint n = group->detail ? G_N_ELEMENTS(details) : 2, i;
+	guint i;
 
-	for (i = 0; i < n; i++) {
-		KmtFigure figure = kmt_report_field_get(
-			kmt_report_field_find(details[i].field),
-			report->aggregate, group);
+	for (i = 0; i < G_N_ELEMENTS(details); i++) {
+		const KmtReportField *field =
+			kmt_report_field_find(details[i].field);
+		KmtFigure figure;
 
+		if (!group->detail && kmt_report_field_needs_lifetimes(field))
+			continue;
+		figure = kmt_report_field_get(field, report->aggregate, group);
 		kmt_report_json_add_figure(json, details[i].key, &figure);
 	}
 	if (!group->detail)

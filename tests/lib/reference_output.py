@@ -24,7 +24,7 @@ def live_waste(t):
     return t.live - t.live_req
 
 
-# Field: format, function of Totals, and whether a sum of several lines is printed.
+# Fields that have a sum over groups: format, and function of Totals.
 SUMS = {
     "wasted": ("count", Totals.wasted),
     "frag": ("ratio", lambda t: ratio(t.wasted(), t.alloc)),
@@ -39,10 +39,12 @@ SUMS = {
     "live-frag": ("ratio", lambda t: ratio(live_waste(t), t.live)),
     "cross-cpu": ("count", lambda t: t.cross),
     "remote-node": ("count", lambda t: t.remote)}
+# Other fields: format. Output.figure() computes them.
 OTHERS = {"reused": "count", "peak": "count", "peak-time": "time",
           "at-peak": "count", "lifetime-median": "length",
           "lifetime-p99": "length", "age-median": "length", "churn": "rate"}
 FIELDS = list(SUMS) + list(OTHERS)
+# Those of OTHERS that need lifetimes.
 DETAILS = ("lifetime-median", "lifetime-p99", "age-median", "churn")
 
 
@@ -123,8 +125,8 @@ class Output:
             short = sum(life < options.churn for life in group.lifetimes)
             short = at_most(short * self.figures.capture.sample)
             return float(short) * 1e9 / float(self.figures.span)
-        return percentile(group.lifetimes,
-                          50 if name == "lifetime-median" else 99)
+        return percentile(group.lifetimes, {"lifetime-median": 50,
+                                            "lifetime-p99": 99}[name])
 
     # ---- order ----
 
