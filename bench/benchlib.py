@@ -50,16 +50,16 @@ def add_common_options(parser):
     parser.add_argument("--runs", type=int, default=5, metavar="N",
                         help="measure each program N times (default: 5)")
     parser.add_argument("--builddir", metavar="DIR", default=find_builddir(top),
-                        help="where make was run (default: what is found of "
-                        "the current folder, the tree's b/ and the tree)")
+                        help="build directory (default: the current folder, "
+                        "the tree's b/, or the tree)")
     parser.add_argument("--tmp", metavar="DIR",
                         default=os.environ.get("TMPDIR", "/var/tmp"),
-                        help="a folder for what is measured, removed at the "
-                        "end (default: $TMPDIR or /var/tmp)")
+                        help="folder for temporary files (default: $TMPDIR "
+                        "or /var/tmp)")
     parser.add_argument("--json", metavar="FILE",
-                        help="write all figures to FILE too")
+                        help="also write all figures to FILE")
     parser.add_argument("--strict", action="store_true",
-                        help="exit status 3 if a goal is missed")
+                        help="exit with status 3 if a goal is missed")
 
 
 def find_builddir(top):
@@ -78,8 +78,8 @@ def check_builddir(builddir):
         if not builddir or not os.access(os.path.join(builddir, program),
                                          os.X_OK):
             raise BenchError(
-                f"{program} is not built in {builddir or 'any folder known'}: "
-                "run make, and name its folder with --builddir")
+                f"{program} is not built in {builddir or 'any known folder'}: "
+                "run make, and name the build directory with --builddir")
 
 
 def machine():
@@ -105,8 +105,8 @@ class Scratch:
         try:
             self.path = tempfile.mkdtemp(prefix="kmemtrace-bench.", dir=parent)
         except OSError as e:
-            raise BenchError(f"cannot make a folder in {parent}: {e.strerror}: "
-                             "name another one with --tmp") from e
+            raise BenchError(f"cannot create a folder in {parent}: {e.strerror}: "
+                             "name another folder with --tmp") from e
 
     def __enter__(self):
         return self

@@ -267,7 +267,8 @@ void kmt_match_expire_pending(KmtMatcher *m, gboolean all);
 
 /*
  * Return whether a FREE of this type can be decided at once: the object is
- * live, has the same type, and has no pending record.
+ * live, has the same type, its last record is its ALLOC, and no record of the
+ * address is pending.
  */
 static inline gboolean kmt_match_is_certain_free(const KmtMatchEntry *e,
 						 guint type)

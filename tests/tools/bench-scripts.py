@@ -79,7 +79,7 @@ class Scripts(unittest.TestCase):
                      "--builddir", "/nonexistent", "--tmp", self.scratch)
         self.assertEqual(result.returncode, 1)
         self.assertRegex(result.stderr,
-                         "run make, and name its folder|tracepoints need root")
+                         "run make, and name the build directory|requires root")
         self.assertEqual(os.listdir(self.scratch), [])
 
 
@@ -172,7 +172,7 @@ class Kernel(unittest.TestCase):
                          4 * [self.console(72, 1500)])
         status, text = self.run_it("--strict")
         self.assertEqual(status, 3)
-        self.assertRegex(text, r"two runs print the same +no +yes +MISSED")
+        self.assertRegex(text, r"two runs print the same figures +no +yes +MISSED")
 
     def test_no_figures(self):
         """A guest without figures is an error."""
