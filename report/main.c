@@ -306,8 +306,9 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 	if (aggregate->skipped == capture->n_records &&
 	    (aggregate->skipped || aggregate->truncated_bytes))
 		return kmt_cli_fail(PROGRAM,
-				    "no record can be used: give the directory "
-				    "or the cpu<n>.out files of a capture");
+				    "no record can be used: specify the "
+				    "directory or the cpu<n>.out files of a "
+				    "capture");
 	plan->report.capture = capture;
 	plan->report.symbolizer = symbolizer;
 	plan->report.aggregate = aggregate;

@@ -66,8 +66,8 @@ static void add_views(GArray *entries, KmtOptions *o)
 		{"stacks", 0, 0, G_OPTION_ARG_NONE, &o->stacks,
 		 "Group by call stack as well, as --by stack", NULL},
 		{"skip", 0, 0, G_OPTION_ARG_STRING, &o->skip,
-		 "Do not take these functions for the owner, in addition to "
-		 "the known wrapper functions",
+		 "Treat these functions as wrappers, in addition to the "
+		 "known wrapper functions",
 		 "GLOB[,GLOB...]"},
 		{"fields", 0, 0, G_OPTION_ARG_STRING, &o->fields,
 		 "Show these columns", "FIELD[,FIELD...]"},
@@ -90,9 +90,9 @@ static void add_views(GArray *entries, KmtOptions *o)
 		 "call site",
 		 NULL},
 		{"time", 0, 0, G_OPTION_ARG_STRING, &o->time,
-		 "Report on the time from START to STOP, or show the peak; a "
-		 "moment is a number of seconds (@: of the kernel's clock) or "
-		 "a mark",
+		 "Report on the time from START to STOP, or show the peak; "
+		 "START and STOP are seconds (@: of the kernel's clock) or "
+		 "marks",
 		 "START,STOP | peak"},
 		{"windows", 0, 0, G_OPTION_ARG_STRING, &o->windows,
 		 "Show the figures of N equal parts of the time", "N"},
@@ -158,9 +158,9 @@ static void add_sources(GArray *entries, KmtOptions *o)
 {
 	const GOptionEntry sources[] = {
 		{"kallsyms", 0, 0, G_OPTION_ARG_FILENAME, &o->kallsyms,
-		 "Take symbols from this copy of /proc/kallsyms", "FILE"},
+		 "Read symbols from this copy of /proc/kallsyms", "FILE"},
 		{"system-map", 0, 0, G_OPTION_ARG_FILENAME, &o->system_map,
-		 "Take symbols from this System.map", "FILE"},
+		 "Read symbols from this System.map", "FILE"},
 		{"vmlinux", 'k', 0, G_OPTION_ARG_FILENAME, &o->vmlinux,
 		 "Show source lines from the debug information of this vmlinux",
 		 "FILE"},
@@ -169,7 +169,7 @@ static void add_sources(GArray *entries, KmtOptions *o)
 		 "vmlinux) in DIR",
 		 "DIR"},
 		{"source", 0, 0, G_OPTION_ARG_FILENAME, &o->source,
-		 "Take source directories from this built kernel tree", "TREE"},
+		 "Read source directories from this built kernel tree", "TREE"},
 		{"raw-ip", 0, 0, G_OPTION_ARG_NONE, &o->raw_ip,
 		 "Show addresses instead of symbols", NULL},
 		{"clock-tolerance", 0, 0, G_OPTION_ARG_STRING,

@@ -68,7 +68,7 @@ static void print_files(const KmtReport *report, FILE *out)
 			capture->missing_files);
 	if (capture->damaged)
 		fputs("Files:         at least one could NOT be read to its "
-		      "END: what came after is missing.\n",
+		      "END: its later records are missing.\n",
 		      out);
 	if (capture->shortened)
 		fputs("Files:         at least one is SHORTER than in "
@@ -113,9 +113,8 @@ static void print_loss(const KmtReport *report, FILE *out)
 		break;
 	case KMT_LOSS_CUT:
 		fputs("UNKNOWN: THE CAPTURE WAS CUT OFF before its end.\n"
-		      "               What its CPUs did last may be missing "
-		      "for "
-		      "some of them.\n",
+		      "               The last events of some CPUs may be "
+		      "missing.\n",
 		      out);
 		break;
 	case KMT_LOSS_INCOMPLETE:

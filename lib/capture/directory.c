@@ -231,9 +231,9 @@ static void warn_of_left(KmtCaptureDirectory *directory,
 	for (guint i = 0; i < contents->recorded->len; i++) {
 		const char *name = contents->recorded->pdata[i];
 		g_autofree char *text = g_strdup_printf(
-			"%s/%s has what an earlier run recorded that did not "
-			"complete; it will be removed when this capture is "
-			"complete: move it away to keep it",
+			"%s/%s has the records of an earlier run that did "
+			"not complete; they are removed when this capture is "
+			"complete: move the directory to keep them",
 			directory->path, name);
 
 		if (options->warning)
@@ -257,8 +257,8 @@ static gboolean refuse_existing(KmtCaptureDirectory *directory,
 	for (guint i = 0; i < contents->recorded->len; i++)
 		g_string_append_printf(
 			text,
-			"%s%s/%s has what an earlier run recorded that "
-			"did not complete",
+			"%s%s/%s has the records of an earlier run that did "
+			"not complete",
 			text->len ? ", and " : "", directory->path,
 			(char *)contents->recorded->pdata[i]);
 	if (!text->len)
@@ -278,8 +278,8 @@ static gboolean check_contents(KmtCaptureDirectory *directory,
 	if (!contents->foreign)
 		return TRUE;
 	g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_FOREIGN,
-		    "%s/%s exists and is not of a capture that could be "
-		    "replaced%s",
+		    "%s/%s exists and does not belong to a capture that can "
+		    "be replaced%s",
 		    directory->path, contents->foreign,
 		    contents->has_capture ? ""
 					  : ": there is no " KMT_CAPTURE_META);
@@ -318,8 +318,9 @@ static gboolean replace(KmtCaptureDirectory *directory, GError **error)
 		return FALSE;
 	if (!left || !directory->warning)
 		return TRUE;
-	text = g_strdup_printf("%s/" KMT_CAPTURE_COMPLETE " holds files that "
-			       "are not of a capture; it is now %s/%s",
+	text = g_strdup_printf("%s/" KMT_CAPTURE_COMPLETE " has files that "
+			       "do not belong to a capture; the directory "
+			       "was renamed to %s/%s",
 			       directory->path, directory->path, left);
 	directory->warning(text);
 	return TRUE;
@@ -336,8 +337,8 @@ static gboolean complete_interrupted(KmtCaptureDirectory *directory,
 	if (!replace(directory, error))
 		return FALSE;
 	text = g_strdup_printf("an earlier run was interrupted while it "
-			       "replaced the capture in %s; its capture is in "
-			       "place now",
+			       "replaced the capture in %s; the replacement "
+			       "is now complete",
 			       directory->path);
 	if (options->warning)
 		options->warning(text);

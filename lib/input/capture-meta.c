@@ -186,10 +186,9 @@ static gboolean agree(GKeyFile *a, const char *dir_a, GKeyFile *b,
 		if (!va || !vb || strcmp(va, vb) == 0)
 			continue;
 		g_set_error(error, KMT_INPUT_ERROR, KMT_INPUT_ERROR_FORMAT,
-			    "the files in %s and in %s are not of one capture: "
-			    "%s in " KMT_INPUT_META_NAME
-			    " is %s and %s; give them "
-			    "one by one",
+			    "the files in %s and in %s do not belong to one "
+			    "capture: %s in " KMT_INPUT_META_NAME " is %s "
+			    "and %s; read one capture at a time",
 			    dir_a, dir_b, identity[i], va, vb);
 		return FALSE;
 	}
@@ -232,8 +231,8 @@ static gboolean read_all(KmtInputCapture *capture, const GPtrArray *dirs,
 		kmt_input_capture_add_note(
 			capture,
 			"there is a " KMT_INPUT_META_NAME " in %s and none "
-			"in %s: whether the files are of one capture "
-			"is not known",
+			"in %s: it is unknown whether the files belong to "
+			"one capture",
 			with, without);
 	}
 	return TRUE;
@@ -331,17 +330,17 @@ static void read_event_selection(KmtInputCapture *capture)
 	    !meta_uint64(capture->meta, "capture", "sample", &capture->sample))
 		kmt_input_capture_add_note(
 			capture,
-			"sample= in kmemtrace.meta is not a number: if "
-			"the capture is a sample of the allocations, "
-			"the figures are those of the sample");
+			"sample= in kmemtrace.meta is not a number: if the "
+			"capture is a sample of the allocations, figures are "
+			"of the recorded events");
 	/* The recorder writes 0 if the sampling factor changed during the
 	 * recording. Figures then cannot be scaled. */
 	if (!capture->sample) {
 		capture->sample = 1;
 		kmt_input_capture_add_note(
 			capture, "the kernel recorded a sample of the "
-				 "allocations, not always the same part: "
-				 "figures are of what was recorded");
+				 "allocations and changed the sampling rate: "
+				 "figures are of the recorded events");
 	}
 }
 

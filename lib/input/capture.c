@@ -79,9 +79,9 @@ char *kmt_input_capture_display_path(const KmtInputCapture *capture,
 
 static char *defect_text(const char *path, const char *defect)
 {
-	return g_strdup_printf("%s cannot be read to its end: %s; what comes "
-			       "before that is used, what comes after is "
-			       "missing; copy it again if you can",
+	return g_strdup_printf("%s cannot be read to its end: %s; the "
+			       "records after that position are missing; "
+			       "copy the file again if possible",
 			       path, defect);
 }
 

@@ -389,9 +389,8 @@ void kmt_input_table_read(KmtInputTables *tables,
 	if (table->n_bad)
 		kmt_input_tables_warn(
 			tables,
-			"%s: %" G_GUINT64_FORMAT " line%s no sense and %s "
-			"left out, the first of them line %" G_GUINT64_FORMAT,
-			name, table->n_bad,
-			table->n_bad == 1 ? " makes" : "s make",
-			table->n_bad == 1 ? "is" : "are", table->first_bad);
+			"%s: %" G_GUINT64_FORMAT " invalid line%s ignored; "
+			"the first is line %" G_GUINT64_FORMAT,
+			name, table->n_bad, table->n_bad == 1 ? " is" : "s are",
+			table->first_bad);
 }

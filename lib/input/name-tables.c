@@ -124,8 +124,8 @@ static void warn_of_duplicates(KmtInputTables *tables, KmtInputNameTable *table,
 		return;
 	kmt_input_tables_warn(
 		tables,
-		"%s: %u number%s of more than one %s; the first is taken", name,
-		twice, twice == 1 ? " is that" : "s are those", what);
+		"%s: %u number%s more than one %s; the first one is used", name,
+		twice, twice == 1 ? " stands for" : "s stand for", what);
 	table->n_bad += twice;
 }
 
@@ -175,9 +175,9 @@ static void read_stacks(KmtInputTables *tables, const KmtInputCapture *capture)
 	sort_in_place(tables->stacks, compare_stacks);
 	if (tables->n_without_stack)
 		kmt_input_tables_warn(tables,
-				      "%" G_GUINT64_FORMAT
-				      " records have no stack: the kernel "
-				      "had no room for more, or found none",
+				      "%" G_GUINT64_FORMAT " records have no "
+				      "stack: the kernel's table of stacks "
+				      "was full, or the kernel found no stack",
 				      tables->n_without_stack);
 }
 
@@ -215,11 +215,11 @@ KmtInputTables *kmt_input_tables_new(const KmtInputCapture *capture)
 		  "marks", "annotation");
 	sort_in_place(tables->tasks, compare_tasks);
 	if (tables->unnumbered)
-		kmt_input_tables_warn(
-			tables,
-			"%" G_GUINT64_FORMAT
-			" caches have no number: the kernel had no more",
-			tables->unnumbered);
+		kmt_input_tables_warn(tables,
+				      "%" G_GUINT64_FORMAT
+				      " caches have no number: the "
+				      "kernel has no more numbers",
+				      tables->unnumbered);
 	if (tables->unnumbered_marks)
 		kmt_input_tables_warn(tables,
 				      "%" G_GUINT64_FORMAT

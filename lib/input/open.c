@@ -58,8 +58,9 @@ static gboolean refuse_same_file(const KmtInputCapture *capture, GError **error)
 		if (other) {
 			g_set_error(error, KMT_INPUT_ERROR,
 				    KMT_INPUT_ERROR_FORMAT,
-				    "%s and %s are the same file: its records "
-				    "would count twice; leave out one of them",
+				    "%s and %s are the same file, whose "
+				    "records would count twice; omit one of "
+				    "them",
 				    other->path, file->path);
 			return FALSE;
 		}
@@ -88,8 +89,9 @@ static gboolean order_files(KmtInputCapture *capture, GError **error)
 		if (!before || before->cpu != file->cpu)
 			continue;
 		g_set_error(error, KMT_INPUT_ERROR, KMT_INPUT_ERROR_FORMAT,
-			    "%s and %s are both of CPU %u: they are not files "
-			    "of one capture; give them one by one",
+			    "%s and %s are both files of CPU %u, so they do "
+			    "not belong to one capture; read one capture at "
+			    "a time",
 			    before->path, file->path, file->cpu);
 		return FALSE;
 	}

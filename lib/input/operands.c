@@ -46,7 +46,7 @@ static gboolean refuse_replacement(const char *path, GError **error)
 		    "the capture in %s is being replaced, or its replacement "
 		    "was interrupted: the next kmemtraced or kmemtrace-import "
 		    "that writes to the directory completes it%s%s%s",
-		    path, whole ? "; the new capture is whole in " : "",
+		    path, whole ? "; the complete new capture is in " : "",
 		    whole ? path : "", whole ? "/" KMT_CAPTURE_COMPLETE : "");
 	return FALSE;
 }
@@ -112,9 +112,9 @@ static gboolean add_directory(KmtInputCapture *capture, const char *path,
 	if (new_name)
 		kmt_input_capture_add_note(
 			capture,
-			"%s/%s has a newer recording, which is in "
-			"progress or did not complete; these figures "
-			"are of the capture before it",
+			"%s/%s has a newer recording, which is in progress "
+			"or did not complete; these figures are of the "
+			"previous capture",
 			path, new_name);
 	return TRUE;
 }
@@ -178,8 +178,8 @@ static gboolean add_operands(KmtInputCapture *capture,
 		if (g_file_test(*o, G_FILE_TEST_IS_DIR)) {
 			g_set_error(error, KMT_INPUT_ERROR,
 				    KMT_INPUT_ERROR_FORMAT,
-				    "%s is a directory: give one directory, or "
-				    "cpu files",
+				    "%s is a directory: specify one "
+				    "directory, or cpu files",
 				    *o);
 			return FALSE;
 		}
@@ -197,7 +197,8 @@ static gboolean add_operands(KmtInputCapture *capture,
 		if (is_tar) {
 			g_set_error(
 				error, KMT_INPUT_ERROR, KMT_INPUT_ERROR_FORMAT,
-				"%s is a tar: give one tar, or cpu files", *o);
+				"%s is a tar: specify one tar, or cpu files",
+				*o);
 			return FALSE;
 		}
 	}

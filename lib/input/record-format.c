@@ -197,8 +197,8 @@ static gboolean fail_mixed(const KmtInputCpuFile *a, const RecordFormat *fa,
 	g_autofree char *tb = describe(fb);
 
 	g_set_error(error, KMT_INPUT_ERROR, KMT_INPUT_ERROR_FORMAT,
-		    "%s has records %s, %s %s: they are not files of one "
-		    "capture; give them one by one",
+		    "%s has records %s, %s %s, so they do not belong to one "
+		    "capture; read one capture at a time",
 		    a->path, ta, b->path, tb);
 	return FALSE;
 }
@@ -207,8 +207,8 @@ static gboolean fail_requested(const KmtInputCpuFile *file,
 			       KmtInputLayout wanted, GError **error)
 {
 	g_set_error(error, KMT_INPUT_ERROR, KMT_INPUT_ERROR_FORMAT,
-		    "%s does not begin with records of layout %s: leave "
-		    "--layout out to have the layout found",
+		    "%s does not begin with records of layout %s: omit "
+		    "--layout to detect the layout",
 		    file->path, kmt_input_layout_name(wanted));
 	return FALSE;
 }

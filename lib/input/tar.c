@@ -169,8 +169,9 @@ static gboolean same_directory(TarCapture *tar, const KmtInputTarMember *member,
 		tar->directory = g_steal_pointer(&dir);
 	else if (strcmp(tar->directory, dir) != 0) {
 		g_set_error(error, KMT_INPUT_ERROR, KMT_INPUT_ERROR_FORMAT,
-			    "%s has files of more than one capture, in %s and "
-			    "in %s: unpack it and give one directory",
+			    "%s has files of more than one capture, in %s "
+			    "and in %s: unpack the tar and specify one "
+			    "directory",
 			    tar->path, tar->directory, dir);
 		return FALSE;
 	}

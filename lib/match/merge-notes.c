@@ -17,10 +17,10 @@ static void note_time_jump(const KmtMatchMerge *merge, GPtrArray *notes)
 	g_ptr_array_add(
 		notes,
 		g_strdup_printf(
-			"no CPU has a record between %" G_GINT64_FORMAT
-			" s and %" G_GINT64_FORMAT
-			" s: the machine slept that long, or the clock of CPU "
-			"%u jumped (%s), and times and order across that are "
+			"no CPU has a record between %" G_GINT64_FORMAT " s "
+			"and %" G_GINT64_FORMAT " s: the machine was "
+			"suspended, or the clock of CPU %u jumped (%s); in "
+			"the second case, times and order across the gap are "
 			"wrong",
 			merge->jump_from / NS_PER_S,
 			merge->jump_until / NS_PER_S, file->cpu, file->path));

@@ -331,8 +331,8 @@ static UndoResult restore_ftrace(const char *program, const char *path)
 		     "removed the tracefs instance of a killed kmemtraced");
 	} else if (errnum != ENOENT) {
 		warn(program,
-		     "cannot remove %s, which an earlier kmemtraced left: %s; "
-		     "end the processes that use it ('fuser -v' on its files "
+		     "cannot remove %s, which an earlier kmemtraced left: "
+		     "%s; end the processes that use its files ('fuser -v' "
 		     "lists them), and remove it with rmdir",
 		     path, g_strerror(errnum));
 		result = FAILED;

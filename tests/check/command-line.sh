@@ -97,11 +97,11 @@ expect 1 'cannot open .*nowhere' "$check" "$tmp/nowhere"
 expect 1 'no cpu<n>.out in' "$check" "$tmp/empty"
 expect 1 'is a directory' "$check" "$tmp/clean/cpu0.out" "$tmp/clean"
 expect 1 'neither a regular file nor a pipe' "$check" /dev/null
-expect 1 'both are of CPU 0\|are both of CPU 0' "$check" \
+expect 1 'are both files of CPU 0' "$check" \
 	"$tmp/clean/cpu0.out" "$tmp/bad/cpu0.out"
 cp "$tmp/clean/cpu0.out" "$tmp/twice/cpu0.out"
 cp "$tmp/clean/cpu0.out" "$tmp/twice/cpu00.out"
-expect 1 'are both of CPU 0' "$check" "$tmp/twice"
+expect 1 'are both files of CPU 0' "$check" "$tmp/twice"
 # One file by two names: given twice, a hard link, a symbolic one.
 cp "$tmp/clean/cpu0.out" "$tmp/linked"
 expect 1 'cpu0.out and .*cpu0.out are the same file' "$check" \
@@ -113,7 +113,7 @@ ln -s cpu0.out "$tmp/linked/cpu1.out"
 expect 1 'cpu0.out and .*cpu1.out are the same file' "$check" "$tmp/linked"
 cp "$tmp/clean/cpu0.out" "$tmp/mixed/cpu0.out"
 cp "$tmp/big/cpu1.out" "$tmp/mixed/cpu1.out"
-expect 1 'not files of one capture' "$check" "$tmp/mixed"
+expect 1 'do not belong to one capture' "$check" "$tmp/mixed"
 cp "$tmp/clean/cpu0.out" "$tmp/meta"
 echo '[capture' >"$tmp/meta/kmemtrace.meta"
 expect 1 'repair it, or remove it' "$check" "$tmp/meta"

@@ -159,7 +159,7 @@ class Force(ImportTest):
         with open(os.path.join(self.out, "tasks"), "wb") as file:
             file.write(b"mine")
         self.old = {"tasks": b"mine"}
-        self.fails(self.new, "tasks exists and is not of a capture")
+        self.fails(self.new, "tasks exists and does not belong to a capture")
 
 
 if __name__ == "__main__":

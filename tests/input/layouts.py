@@ -160,7 +160,7 @@ class Layouts(InputCase):
         a, b = self.layout("A"), self.files()
         path = self.directory("mixed", {"cpu0.out": a["cpu0.out"],
                                         "cpu1.out": b["cpu1.out"]})
-        self.refused(path, message="of layout A .* of 56 bytes .* give them")
+        self.refused(path, message="of layout A .* of 56 bytes .* one capture at a time")
 
 
 class Narrow(InputCase):

@@ -132,9 +132,9 @@ class Packed(InputCase):
                      message="more than one capture, in capture/a and")
         tar = self.tar("c.tar", files)
         self.refused(tar, os.path.join(self.plain, "cpu0.out"),
-                     message="is a tar: give one tar, or cpu files")
+                     message="is a tar: specify one tar, or cpu files")
         files["cpu1.out.gz"] = gzip.compress(b"")
-        self.refused(self.tar("twice.tar", files), message="both of CPU 1")
+        self.refused(self.tar("twice.tar", files), message="both files of CPU 1")
 
     def damaged(self, path, reason):
         """Expect a report on the readable part, and a warning."""
@@ -199,7 +199,7 @@ class Packed(InputCase):
         """A file beside its compressed copy."""
         files = self.files()
         files["cpu0.out.gz"] = gzip.compress(files["cpu0.out"])
-        self.refused(self.directory("both", files), message="both of CPU 0")
+        self.refused(self.directory("both", files), message="both files of CPU 0")
 
 
 if __name__ == "__main__":

@@ -134,7 +134,7 @@ class Mixed(InputCase):
         self.assertEqual(document["findings"]["skipped_records"], 1300)
         self.refused(self.directory("two", {
             "cpu0.out": other, "cpu1.out": self.records(9, "little")}),
-                     message="56 bytes in big .*in little .*: they are not")
+                     message="56 bytes in big .*in little .*so they do not")
 
     def halves(self, one, other):
         """Write one CPU in each of two directories, with the given meta files."""
@@ -155,7 +155,7 @@ class Mixed(InputCase):
             old = {"boot_id": "one", "kernel_release": "6.1.0"}[key]
             paths = self.halves(meta, meta.replace(f"{key}={old}",
                                                    f"{key}={value}"))
-            self.refused(*paths, message=f"not of one capture: {key} .*{old} "
+            self.refused(*paths, message=f"do not belong to one capture: {key} .*{old} "
                          f"and {value}")
             for i in range(2):
                 shutil.rmtree(self.path(f"half{i}"))
@@ -168,8 +168,8 @@ class Mixed(InputCase):
 
     def test_unknown_boot(self):
         paths = self.halves(META % "true", None)
-        self.report(*paths, warning="whether the files are of one capture is "
-                    "not known")
+        self.report(*paths, warning="it is unknown whether the files belong "
+                    "to one capture")
 
     def test_apart(self):
         """Single files whose times do not overlap."""

@@ -38,8 +38,8 @@ class Foreign(DaemonTest):
             self.write(path, "mine")
             for args in ([], ["-f"]):
                 self.refused(*args, foreign=name,
-                             text="exists and is not of a capture that could "
-                             "be replaced: there is no kmemtrace.meta")
+                             text="exists and does not belong to a capture "
+                             "that can be replaced: there is no kmemtrace.meta")
             with open(path, encoding="ascii") as file:
                 self.assertEqual(file.read(), "mine")
             os.unlink(path)
@@ -51,8 +51,8 @@ class Foreign(DaemonTest):
         for name in ("tasks", "info", "cpu5.out"):
             path = os.path.join(self.out, name)
             self.write(path, "mine")
-            self.refused("-f", foreign=name, text="exists and is not of a "
-                         "capture that could be replaced")
+            self.refused("-f", foreign=name, text="exists and does not "
+                         "belong to a capture that can be replaced")
             os.unlink(path)
 
     def symbol_tables(self):
@@ -72,8 +72,8 @@ class Foreign(DaemonTest):
                 self.write(os.path.join(self.out, "kmemtrace.meta"),
                            "[capture]\nformat=1\n")
                 with self.subTest(name=name, text=text[:30]):
-                    self.refused("-f", foreign=name, text="exists and is not "
-                                 "of a capture that could be replaced")
+                    self.refused("-f", foreign=name, text="exists and does not "
+                                 "belong to a capture that can be replaced")
                     self.assertTrue(os.path.exists(path))
             os.unlink(path)
 
@@ -91,8 +91,8 @@ class Foreign(DaemonTest):
                 for text in ("mine\n", "", f"# kmemtrace: {name}"):
                     self.write(path, text)
                     self.write(os.path.join(self.out, "kmemtrace.meta"), meta)
-                    self.refused("-f", foreign=name, text="exists and is not "
-                                 "of a capture that could be replaced")
+                    self.refused("-f", foreign=name, text="exists and does not "
+                                 "belong to a capture that can be replaced")
                 self.write(path, f"# kmemtrace: {name}\n")
             self.write(os.path.join(self.out, "notes"), "mine")
             self.write(os.path.join(self.out, "kmemtrace.meta"), meta)

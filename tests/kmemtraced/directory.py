@@ -196,19 +196,19 @@ class Replacing(DaemonTest):
                       report.stdout)
         code, _, err = self.run_to_end()
         self.assertEqual(code, 1)
-        self.assertIn(f"{self.new} has what an earlier run recorded that did "
+        self.assertIn(f"{self.new} has the records of an earlier run that did "
                       "not complete", err)
         del self.old["kmemtrace.lock"]
         self.is_old_beside_new(1024)
         # The run fails and removes no file.
         code, _, err = self.run_to_end("-f", "--", "/nonexistent")
         self.assertEqual(code, 127)
-        self.assertIn(f"{self.new} has what", err)
+        self.assertIn(f"{self.new} has the records", err)
         self.is_old_beside_new(1024)
         self.kernel.feed(0, records(NEW))
         code, _, err = self.run_to_end("-f")
         self.assertEqual(code, 0, err)
-        self.assertIn(f"{self.new} has what", err)
+        self.assertIn(f"{self.new} has the records", err)
         self.is_new()
 
     def test_killed_and_the_old_one_moved_away(self):
@@ -221,7 +221,7 @@ class Replacing(DaemonTest):
         self.assertIn(f"did not complete is in {self.new}", report.stderr)
         code, _, err = self.run_to_end()
         self.assertEqual(code, 1)
-        self.assertIn(f"{self.new} has what", err)
+        self.assertIn(f"{self.new} has the records", err)
         self.kernel.feed(0, records(NEW))
         self.assertEqual(self.run_to_end("-f")[0], 0)
         self.is_new()
@@ -308,7 +308,7 @@ class Interrupted(Replacing):
                 self.assertIn("there is a capture already", err)
                 self.check_directory()
                 self.assertIn("kmemtrace.meta", os.listdir(self.out))
-                n_completed += "its capture is in place now" in err
+                n_completed += "the replacement is now complete" in err
                 if Capture(self.out).cpu(0) == records(NEW):
                     self.is_new()
                 # Discard the unread records, which belong to the killed run.

@@ -139,7 +139,7 @@ class Lies(TestCase):
     def test_samples(self):
         self.add(*(event_v2(t=i, ptr=4096 * i) for i in (1, 2, 3)))
         for text, times, warning in (
-                ("5", 5, "the sample times 5"), ("0", 1, "not always the"),
+                ("5", 5, "the sample times 5"), ("0", 1, "changed the sampling"),
                 ("-1", 1, "is not a number"), ("x", 1, "is not a number"),
                 (str(2 ** 64), 1, "is not a number")):
             self.texts(**{"kmemtrace.meta": meta(
@@ -285,7 +285,7 @@ class Lies(TestCase):
         document = self.report("--stacks")
         self.assertEqual(sorted(len(g["stack"]) for g in document["groups"]),
                          [1, 128])
-        self.assert_warned(document, "3 lines make no sense")
+        self.assert_warned(document, "3 invalid lines are ignored")
 
     def test_numbers_given_twice(self):
         """Many caches with one number: the first one is used, in linear time."""
@@ -295,7 +295,7 @@ class Lies(TestCase):
         self.add(event_v2(type_id=1, cache=1, t=1))
         document = self.report("--by", "cache")
         self.assertEqual(document["groups"][0]["cache"], "c0")
-        self.assert_warned(document, f"{5 * MANY - 1} numbers are those of "
+        self.assert_warned(document, f"{5 * MANY - 1} numbers stand for "
                            "more than one cache")
 
 

@@ -3,9 +3,8 @@
 """Compare the output of kmemtrace-report for each fixture with the .out file beside
 the fixture, byte by byte.
 
-Each line '# options: ...' of a fixture is one run.
-
-    golden.py [--update]     write the .out files again
+Each line '# options: ...' of a fixture is one run.  KMT_UPDATE_GOLDEN=1 writes the
+.out files again; review the difference before you commit it.
 """
 
 import difflib
@@ -53,7 +52,7 @@ def main():
     for path in paths:
         expected_path = path[:-len(".txt")] + ".out"
         got = run_all(path, os.path.basename(path)[:-len(".txt")])
-        if sys.argv[1:] == ["--update"]:
+        if os.environ.get("KMT_UPDATE_GOLDEN"):
             with open(expected_path, "w", encoding="utf-8") as f:
                 f.write(got)
             continue

@@ -410,7 +410,7 @@ class Options(unittest.TestCase):
         """A capture without a usable record is an error."""
         path = os.path.join(self.dir, "cpu0.out")
         for content, message in (
-                (b"x" * 40, "no record can be used: give the directory or "
+                (b"x" * 40, "no record can be used: specify the directory or "
                             "the cpu<n>.out files of a capture"),
                 (bytes(56 * 3), "no record can be used"),
                 (b"PERFILE2" + bytes(96), "cpu0.out is perf.data"),

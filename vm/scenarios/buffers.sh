@@ -1,9 +1,8 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=dash
-# The buffers: both ways to read them, both modes, other sizes, and what cannot
-# be had. Boot with kmemtrace.subbufs=8 kmemtrace.subbuf_size=65536, with
-# vm/bufread as /files/bufread. tests/vm/buffers.py looks at what comes out.
+# Buffers: both readers, both modes, other sizes, and invalid requests. Boot with kmemtrace.subbufs=8 kmemtrace.subbuf_size=65536, with
+# vm/bufread as /files/bufread. tests/vm/buffers.py checks the captures.
 # shellcheck source-path=SCRIPTDIR source=../guest/lib.sh
 . /lib.sh
 

@@ -1,7 +1,7 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=dash
-# Values that make no sense are refused by a message that names them, and the
+# Invalid values are refused by a message that names them, and the
 # default is used. Boot with kmemtrace.enable=maybe kmemtrace.subbufs=1
 # kmemtrace.subbuf_size=12x kmemtrace.abi=3 kmemtrace.tasks=1 possible_cpus=16,
 # then each number as one that would be valid if it wrapped around, and 256 MB.
