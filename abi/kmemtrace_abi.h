@@ -41,8 +41,10 @@
  *
  * Lost events
  * -----------
- * An event is lost if the buffer of its CPU is full.  The kernel counts lost
- * events per CPU in the files overruns and total_overruns.  Version 1 does not
+ * An event is lost if the buffer of its CPU is full, if the event occurs where
+ * none can be recorded (in an NMI, or inside kmemtrace), or if a reader is too
+ * late (the record was overwritten, or moved to a snapshot).  The kernel counts
+ * lost events per CPU in the files overruns and total_overruns.  Version 1 does not
  * record at which position of the file events were lost.  Version 2 writes a
  * KMEMTRACE_EVENT_LOST record at this position.  If the LOST records of a CPU
  * add up to less than its overruns, the remaining events were lost after the

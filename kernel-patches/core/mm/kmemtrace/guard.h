@@ -51,11 +51,11 @@ struct kmemtrace_cpu {
 	/* The buffer that this CPU writes to, or &kmemtrace_no_buf. */
 	struct rchan_buf	*own;
 	u64			last;		/* timestamp of the last record */
-	u64			lost;		/* number of events without a record */
+	u64			lost;		/* events without room, or moved unread */
 	u64			reported;	/* part of lost that is in LOST records */
 	u64			since;		/* timestamp of the first event not reported */
 	seqcount_t		seq;		/* protects lost, for 32-bit readers */
-	/* Events in NMI context, and events nested in the writing of a record. */
+	/* Events in an NMI, in a guarded section, or in the writing of a record. */
 	atomic_long_t		refused;
 	unsigned long		reported_refused; /* part of refused in LOST records */
 };
@@ -111,15 +111,16 @@ void kmemtrace_unlock(raw_spinlock_t *lock, const struct kmemtrace_guard *guard)
 bool kmemtrace_is_guarded(void);
 
 /*
- * Count an event that is refused as lost: an event in NMI context, or an event nested
- * in the writing of a record.  The event is not counted while nothing is recorded.
- * Any context, preemption off.
+ * Count an event that is refused as lost: an event in an NMI, or an event nested in a
+ * guarded section or in the writing of a record.  The event is not counted while
+ * nothing is recorded.  Any context, preemption off.
  */
 void kmemtrace_count_refused(void);
 
 /*
- * Return the number of events of a CPU that were not recorded in this session.
- * Any context.
+ * Return the number of events of a CPU that were lost in this session, except
+ * overwritten ones: see writer.h.  Context: any but NMI, which may have interrupted the
+ * write section of the seqcount.
  */
 u64 kmemtrace_lost(unsigned int cpu);
 
@@ -150,8 +151,9 @@ void kmemtrace_guard_init(void);
 
 /*
  * Acquire this CPU's buffer for the slow path.  Return false, and count the event as
- * lost, if the event is nested in the writing of another record.  Context: interrupts
- * are off, from this call to kmemtrace_end_write().
+ * lost, if the event is nested in a guarded section or in the writing of another
+ * record.  Code that has no event calls this function only where nesting is
+ * impossible.  Context: interrupts are off, from this call to kmemtrace_end_write().
  */
 static __always_inline bool kmemtrace_begin_write(struct kmemtrace_cpu *kc)
 {

@@ -10,7 +10,7 @@
  *
  *	format, clock, guard		records, time, and the state of a CPU
  *	view, buffer, reader, memory	sets of buffers
- *	operation, writer, recording	an event becomes a record or is counted as lost
+ *	operation, writer, recording	an event becomes a record or is lost: see writer.h
  *	session				on and off; calls the features above
  *	switch, probe			events that are switched separately
  *	slab, pages, percpu, vmalloc	hooks and probes of the allocators

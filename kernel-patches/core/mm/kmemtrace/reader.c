@@ -150,7 +150,8 @@ NOKPROBE_SYMBOL(kmemtrace_catch_up);
 
 /*
  * Move the readers' position to the next record that can be acquired, if there is
- * one. Context: reader->lock.
+ * one, and count the records before it that were overwritten unread.  Context:
+ * reader->lock.
  */
 static void kmemtrace_advance(struct rchan_buf *buf,
 			      struct kmemtrace_reader *reader,

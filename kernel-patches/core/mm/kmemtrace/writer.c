@@ -34,6 +34,10 @@ void kmemtrace_writer_set_watcher(const struct kmemtrace_watcher *watcher)
 	kmemtrace_recheck();
 }
 
+/*
+ * Count an event that finds no room.  Context: between kmemtrace_begin_write() and
+ * kmemtrace_end_write().
+ */
 static noinline void kmemtrace_count_lost(struct kmemtrace_cpu *kc)
 {
 	if (kc->lost == kc->reported)

@@ -16,10 +16,25 @@
  * buffer.c describes the memory order between writer and readers, which never wait for
  * each other.
  *
- * Loss
- * ----
- * Each CPU counts its events that find no room.  In overwrite mode each event finds
- * room, and the reader counts the records that were overwritten unread.
+ * Lost events
+ * -----------
+ * An event is counted as lost for one of four reasons:
+ *
+ * no room	The buffer is full, or the CPU has none: kmemtrace_count_lost(), member
+ *		lost of struct kmemtrace_cpu.  Called by the writer of this CPU, between
+ *		kmemtrace_begin_write() and kmemtrace_end_write().
+ * refused	The event occurs in an NMI, or nested in a guarded section or in the
+ *		writing of a record: kmemtrace_count_refused(), member refused.  Any
+ *		context.
+ * moved	The record was unread when a snapshot received the buffer of the CPU:
+ *		kmemtrace_leave_buffer(), member lost.  The readers of cpu<n> miss the
+ *		record; the snapshot contains it.
+ * overwritten	In overwrite mode, a newer record overwrote the unread record:
+ *		kmemtrace_advance(), member overwritten of struct kmemtrace_reader.
+ *		Called by a reader with reader->lock held.
+ *
+ * The debugfs file overruns is the sum of the four; kmemtrace_lost() is the sum of the
+ * first three.  LOST records report each of them.
  */
 #ifndef _MM_KMEMTRACE_WRITER_H
 #define _MM_KMEMTRACE_WRITER_H
