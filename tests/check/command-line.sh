@@ -118,7 +118,7 @@ cp "$tmp/clean/cpu0.out" "$tmp/meta"
 echo '[capture' >"$tmp/meta/kmemtrace.meta"
 expect 1 'repair it, or remove it' "$check" "$tmp/meta"
 
-# Without permission: root is not asked for any, so be somebody else.
+# A file without read permission. Root may read every file, so use another user.
 cp "$tmp/clean"/* "$tmp/closed"
 chmod 0 "$tmp/closed/cpu1.out"
 chmod 755 "$tmp"
@@ -169,7 +169,7 @@ fi
 	echo $? >"$tmp/status"
 } | :
 [ "$(cat "$tmp/status")" = 1 ] || fail "closed pipe"
-[ -s "$tmp/err" ] && fail "a reader that is gone is told of"
+[ -s "$tmp/err" ] && fail "a closed pipe is reported as an error"
 
 echo "$failures failures"
 [ "$failures" = 0 ]

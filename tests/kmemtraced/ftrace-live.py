@@ -205,7 +205,7 @@ def named(out):
     print(sorted(allocs.items(), key=lambda item: -item[1])[:5])
     check(allocs.get("load", 0) > total / 2, "of load", allocs)
     unknown = allocs.get("(unknown)", 0)
-    check(unknown < total / 100, unknown, "of nobody knows whom, of", total)
+    check(unknown < total / 100, unknown, "allocations of unknown tasks, of", total)
 
 
 def plausible(found):
@@ -218,7 +218,7 @@ def plausible(found):
         if event == ALLOC:
             check(0 < req <= alloc, req, alloc)
             check(-1 <= node < 1024, node)
-        # What per-CPU memory is told by is no address.
+        # Per-CPU memory is identified by an offset, not by an address.
         check(ptr >> 63 == 1 or kind == PERCPU, hex(ptr))
         if kind >= PAGES:
             continue

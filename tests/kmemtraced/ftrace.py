@@ -186,7 +186,7 @@ class Interference(TracefsTest):
         self.write(path, text)
         return path, before
 
-    def told(self, daemon, *names, **meta):
+    def expect_warning(self, daemon, *names, **meta):
         """End the recording; expect the names of the changed files in the warning
         and in the capture."""
         _, err = self.check_end(daemon, status=1)
@@ -219,7 +219,7 @@ class Interference(TracefsTest):
             if taken_back:
                 self.write(path, before)
             daemon.signal()
-            self.told(daemon, name, **meta)
+            self.expect_warning(daemon, name, **meta)
 
     CHANGES = (
         ("events/kmem/kfree/enable", "0\n", {"events_off": "kfree;"}),
@@ -286,7 +286,7 @@ class Interference(TracefsTest):
             daemon = self.start_recording(
                 shim={"on_tracing": f"echo 1 >{path}", **no_inotify})
             daemon.signal()
-            self.told(daemon, "tracing_cpumask",
+            self.expect_warning(daemon, "tracing_cpumask",
                       filter="tracing_cpumask=1", filter_changed="true")
 
     def test_values_that_cannot_be_read(self):
@@ -329,14 +329,14 @@ class Interference(TracefsTest):
                 self.write(stats, text.replace("read events: 3",
                                                f"read events: {n}"))
                 daemon.signal()
-                self.told(daemon, "trace")
+                self.expect_warning(daemon, "trace")
 
     def test_seen_by_the_others(self):
         """kmemtrace-check and kmemtrace-report treat the missing events as lost."""
         daemon = self.start_recording()
         self.change("events/kmem/kmem_cache_free/enable", "0\n")
         daemon.signal()
-        self.told(daemon, "events/kmem/kmem_cache_free/enable",
+        self.expect_warning(daemon, "events/kmem/kmem_cache_free/enable",
                   events_off="cache_free;")
         shown = subprocess.run([REPORT, self.out], check=True,
                                capture_output=True, text=True).stdout

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Metadata and packets of CTF, with made-up events."""
+"""Metadata and packets of CTF, with generated events."""
 
 import struct
 

@@ -182,7 +182,7 @@ class Comparison:
         saturated = self.output.figures.saturated
         if report["findings"]["sums_overflowed"] and not saturated:
             return False
-        self.fail("--json", ["a sum overflowed, and it is not told"]
+        self.fail("--json", ["a sum overflowed, and the report does not say so"]
                   if self.overflowed() and not saturated else [])
         want = self.output.document()
         got = {key: report.get(key) for key in report

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files of perf record with made-up events."""
+"""Files of perf record with generated events."""
 
 import struct
 

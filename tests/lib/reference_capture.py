@@ -193,8 +193,8 @@ class Address(reference_match.Address):
         """Return what say() receives for a record."""
         return record
 
-    def say(self, *words):
-        """Append the arguments of Matching.tell()."""
+    def report(self, *words):
+        """Append the arguments of Matching.apply()."""
         self.out.append(words)
 
 
@@ -204,41 +204,41 @@ class Matching:
     def __init__(self, capture, tolerance):
         self.acts = []
         self.findings = []
-        told = []
+        decisions = []
         addresses = reference_match.Addresses(
-            tolerance, capture.may_miss(tolerance), told, Address)
+            tolerance, capture.may_miss(tolerance), decisions, Address)
         for record in capture.records:
             addresses.expire(record.now)
-            self.tell_all(record.now, told)
+            self.apply_pending(record.now, decisions)
             addresses.feed(record)
-            self.book(record, told)
-            told.clear()
+            self.apply_record(record, decisions)
+            decisions.clear()
         addresses.expire(None)
-        self.tell_all(AT_THE_END, told)
+        self.apply_pending(AT_THE_END, decisions)
 
-    def tell_all(self, when, told):
+    def apply_pending(self, when, decisions):
         """Process the decisions that were pending."""
-        for words in told:
-            self.tell(when, words, None)
-        told.clear()
+        for words in decisions:
+            self.apply(when, words, None)
+        decisions.clear()
 
-    def book(self, record, told):
+    def apply_record(self, record, decisions):
         """Process the immediate effects of a record: an object exists before its
         free, and a replaced object is closed first."""
         if record.event == FREE:
-            for words in told:
-                self.tell(record.now, words, record)
+            for words in decisions:
+                self.apply(record.now, words, record)
             self.acts.append(Act(record.now, "record", None, record))
             return
-        of_it = [w for w in told if w[0] == "free" and w[1] is record]
-        for words in told:
-            if words not in of_it:
-                self.tell(record.now, words, record)
+        own_frees = [w for w in decisions if w[0] == "free" and w[1] is record]
+        for words in decisions:
+            if words not in own_frees:
+                self.apply(record.now, words, record)
         self.acts.append(Act(record.now, "alloc", record, None))
-        for words in of_it:
-            self.tell(record.now, words, record)
+        for words in own_frees:
+            self.apply(record.now, words, record)
 
-    def tell(self, when, words, record):
+    def apply(self, when, words, record):
         """Process one decision; record is the current record."""
         what, first = words[:2]
         if what == "free":

@@ -82,7 +82,7 @@ class Address:
         # race.
         self.maybe_freed = None
 
-    def say(self, *words):
+    def report(self, *words):
         """Append a line of output."""
         self.out.append(" ".join(str(w) for w in words))
 
@@ -108,7 +108,7 @@ class Address:
         """Match a free with its allocation."""
         mismatch = (alloc.type != free.type
                     and not self.missing(alloc.now, free.now))
-        self.say("free", self.name(alloc), self.name(free),
+        self.report("free", self.name(alloc), self.name(free),
                  *(["mismatch"] if mismatch else []))
 
     def opposite_holds(self, record):
@@ -145,23 +145,23 @@ class Address:
                 return w
         return None
 
-    def settle(self, surplus):
+    def settle(self, ambiguous):
         """Remove a record from the pending records."""
-        surplus.settled = True
-        self.waiting.remove(surplus)
+        ambiguous.settled = True
+        self.waiting.remove(ambiguous)
 
-    def may_be_lost(self, surplus):
+    def may_be_lost(self, ambiguous):
         """Return whether the FREE of a replaced object may be lost."""
-        return (surplus.after_loss or
-                self.missing(surplus.replaced.now, surplus.record.now))
+        return (ambiguous.after_loss or
+                self.missing(ambiguous.replaced.now, ambiguous.record.now))
 
-    def give_up(self, surplus):
+    def give_up(self, ambiguous):
         """Report a pending record that no other record explained."""
-        self.settle(surplus)
-        record = surplus.record
+        self.settle(ambiguous)
+        record = ambiguous.record
         sure = self.unconfirmed is None
         if record.event == FREE:
-            if surplus.mismatch and self.live is surplus.mismatch:
+            if ambiguous.mismatch and self.live is ambiguous.mismatch:
                 self.pair(self.live, record)
                 self.live = None
                 self.drop_guess()
@@ -171,17 +171,17 @@ class Address:
             if sure and self.maybe == "live":
                 verdict = "before_trace"
                 self.drop_guess()
-            elif self.missing(surplus.last, record.now):
+            elif self.missing(ambiguous.last, record.now):
                 verdict = "after_loss"
-            self.say("unmatched", self.name(record), verdict)
+            self.report("unmatched", self.name(record), verdict)
             return
         verdict = "unexplained"
         if sure and self.maybe == "free":
             verdict = "race"
             self.drop_guess()
-        elif self.may_be_lost(surplus):
+        elif self.may_be_lost(ambiguous):
             verdict = "after_loss"
-        self.say("double", self.name(surplus.replaced), self.name(record),
+        self.report("double", self.name(ambiguous.replaced), self.name(record),
                  verdict)
 
     def on_alloc(self, record):
@@ -206,19 +206,19 @@ class Address:
             if not frees or not frees[0].mismatch:
                 break
             self.give_up(frees[0])
-        surplus = None
+        ambiguous = None
         if self.live:
-            self.say("replaced", self.name(self.live), self.name(record))
-            surplus = Surplus(record, self.live, None, None)
-            surplus.after_loss = self.live is self.maybe_freed
+            self.report("replaced", self.name(self.live), self.name(record))
+            ambiguous = Surplus(record, self.live, None, None)
+            ambiguous.after_loss = self.live is self.maybe_freed
         self.live = record
-        return surplus
+        return ambiguous
 
     def on_free(self, record):
         """Process a FREE; return the record that becomes pending."""
         if not self.history:
             self.maybe = "free"
-            self.say("unmatched", self.name(record), "before_trace")
+            self.report("unmatched", self.name(record), "before_trace")
             return None
         found = None
         self.review_guess(record)
@@ -229,7 +229,7 @@ class Address:
         if self.contended(record):
             found = self.first_of(ALLOC, record.type)
         if found:
-            self.say("double", self.name(found.replaced),
+            self.report("double", self.name(found.replaced),
                      self.name(found.record), "race", record.t)
             # The FREE may also belong to the new object, and the FREE of the old
             # object may be lost.
@@ -250,11 +250,11 @@ class Address:
     def feed(self, record):
         """Process the next record of this address."""
         step = self.on_alloc if record.event == ALLOC else self.on_free
-        surplus = step(record)
-        if surplus:
-            self.waiting.append(surplus)
+        ambiguous = step(record)
+        if ambiguous:
+            self.waiting.append(ambiguous)
         self.history.append(record)
-        return surplus
+        return ambiguous
 
 
 class Addresses:
@@ -270,18 +270,18 @@ class Addresses:
         """Advance the merged time to now, None to the end."""
         while self.queue and (now is None or now - self.queue[0][1].record.now
                               > self.tolerance):
-            address, surplus = self.queue.popleft()
-            if not surplus.settled:
-                address.give_up(surplus)
+            address, ambiguous = self.queue.popleft()
+            if not ambiguous.settled:
+                address.give_up(ambiguous)
 
     def feed(self, record):
         """Process the next record, after expire()."""
         key = (record.ptr, space(record.type))
         if key not in self.by_key:
             self.by_key[key] = self.make()
-        surplus = self.by_key[key].feed(record)
-        if surplus:
-            self.queue.append((self.by_key[key], surplus))
+        ambiguous = self.by_key[key].feed(record)
+        if ambiguous:
+            self.queue.append((self.by_key[key], ambiguous))
 
 
 def reference(files, tolerance, lossy=False, size=56):

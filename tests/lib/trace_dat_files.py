@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""trace.dat files of versions 6 and 7, with made-up events."""
+"""trace.dat files of versions 6 and 7, with generated events."""
 
 import struct
 import zlib

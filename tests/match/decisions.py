@@ -71,7 +71,7 @@ CASES = [
     ("two at once are late", "A0@1000 A0@5000 F0@5001 A0@5002 F1@5050 F1@5060",
      ["double 0:0 0:1 race 5050", "free 0:1 0:2", "free 0:3 1:1",
       "replaced 0:0 0:1"]),
-    ("the late one is told by its type", "A0@1000 a0@5000 F1@5010 f1@5020",
+    ("the type identifies the late one", "A0@1000 a0@5000 F1@5010 f1@5020",
      ["double 0:0 0:1 race 5010", "free 0:1 1:1", "replaced 0:0 0:1"]),
 
     # A FREE that is early.
@@ -85,7 +85,7 @@ CASES = [
      ["free 0:0 0:1", "free 0:3 0:4", "unmatched 0:2 unexplained"]),
     ("a tie, free first by CPU number", "A0@1000 F0@2000 F0@3000 A1@3000",
      ["free 0:0 0:1", "free 1:0 0:2"]),
-    ("early at first sight: a second allocation tells",
+    ("early first record: a second allocation shows it",
      "F0@1000 A1@1050 A1@9000",
      ["double 1:0 1:1 race", "live 1:1", "replaced 1:0 1:1",
       "unmatched 0:0 before_trace"]),
@@ -102,7 +102,7 @@ CASES = [
       "unmatched 0:0 before_trace", "unmatched 0:1 unexplained"]),
 
     # The first ALLOC may be ordered after the FREE of an older object.
-    ("a tie at first sight: a second free tells", "A0@1000 F1@1000 F0@9000",
+    ("a tie at the first record: a second free shows it", "A0@1000 F1@1000 F0@9000",
      ["free 0:0 1:0", "unmatched 0:1 before_trace"]),
     ("but only one", "A0@1000 F1@1000 F0@9000 F0@9900",
      ["free 0:0 1:0", "unmatched 0:1 before_trace",

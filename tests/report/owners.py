@@ -95,15 +95,15 @@ class Owners(unittest.TestCase):
         self.fixture("clean-version2")
         for table in ("caches", "tasks"):
             os.unlink(os.path.join(self.dir, table))
-        rows, told = self.rows("comm", "pid", "context", "cache")
+        rows, messages = self.rows("comm", "pid", "context", "cache")
         self.assertEqual(
             {key[1:3] + key[4:] for key in rows},
             {("idle", "0", "(objects of 128 bytes)"),
              ("(unknown)", "12", "kmalloc-128"),
              ("(unknown)", "12", "(objects of 48 bytes)"),
              ("(unknown)", "12", "(objects of 128 bytes)")})
-        self.assertIn("file tasks of the capture is missing", told)
-        self.assertIn("file caches of the capture is missing", told)
+        self.assertIn("file tasks of the capture is missing", messages)
+        self.assertIn("file caches of the capture is missing", messages)
 
     def test_tables_that_cannot_be(self):
         """The message names a source that has no such tables, and reports no
@@ -117,12 +117,12 @@ class Owners(unittest.TestCase):
                               ("import", {"marks"})):
             self.change_meta(before, f"[capture]\nsource={source}")
             before = f"[capture]\nsource={source}"
-            _, told = self.rows("comm", "cache", "mark")
+            _, messages = self.rows("comm", "cache", "mark")
             for table in ("caches", "tasks", "marks"):
                 self.assertIn(
                     f"a capture of the source {source} has no file {table}: "
                     if table in lacks else
-                    f"the file {table} of the capture is missing", told)
+                    f"the file {table} of the capture is missing", messages)
 
     def test_tasks_of_tracepoints(self):
         """A capture that claims to have task names from tracepoints, some of which
@@ -133,12 +133,12 @@ class Owners(unittest.TestCase):
         with open(os.path.join(self.dir, "tasks"), "w", encoding="ascii") as f:
             f.write("# kmemtrace: tasks\n# columns: pid until name\n"
                     "# dropped: 2\n# exact_after: 5\n12 - cat\n")
-        rows, told = self.rows("comm")
+        rows, messages = self.rows("comm")
         self.assertIn("cat", {key[1] for key in rows})
-        self.assertIn("2 names of tasks are missing\n", told)
+        self.assertIn("2 names of tasks are missing\n", messages)
         os.unlink(os.path.join(self.dir, "tasks"))
-        _, told = self.rows("comm")
-        self.assertIn("the file tasks of the capture is missing", told)
+        _, messages = self.rows("comm")
+        self.assertIn("the file tasks of the capture is missing", messages)
 
     def document(self):
         """Return the JSON document of a report."""
@@ -222,7 +222,7 @@ class Owners(unittest.TestCase):
             for args in ((), ("--windows", "3"), ("--cpu", "0"),
                          ("--kind", "cache"), ("--jobs", "1")):
                 with self.subTest(time=time, args=args):
-                    text, told = self.timed(time, *args)
+                    text, messages = self.timed(time, *args)
                     got = json.loads(text)["capture"]
                     self.assertEqual(
                         (got["events"], got["overruns"], got["loss"],
@@ -230,7 +230,7 @@ class Owners(unittest.TestCase):
                          sum(h["events"] for h in got["holes"])),
                         (20, within, loss, within, within))
                     self.assertAlmostEqual(got["blind"], blind)
-                    self.assertEqual("were lost" in told, loss == "events")
+                    self.assertEqual("were lost" in messages, loss == "events")
                     self.assertEqual(len(got["not_exact"]), loss == "events")
                     text, _ = self.timed(time, *args, form="--slab")
                     self.assertIn(f"Events lost:   {lost}\n", text)
@@ -244,8 +244,8 @@ class Owners(unittest.TestCase):
                     self.assertEqual("allocs~" in text or "wasted~" in text,
                                      loss == "events" and "none\n" not in text
                                      and not args[:1] == ("--windows",))
-            _, told = self.timed(time, form="--csv")
-            self.assertEqual("were lost" in told, loss == "events")
+            _, messages = self.timed(time, form="--csv")
+            self.assertEqual("were lost" in messages, loss == "events")
 
     def test_losses_of_windows(self):
         """Each window has the losses that a report of the same time has."""
@@ -277,10 +277,10 @@ class Owners(unittest.TestCase):
             "complete=true\noverruns=0\n")
         capture.write(self.dir)
         for time, events in ((",1.5", 11), (",", 1111), (",0", None)):
-            _, told = self.timed(time)
-            self.assertEqual("records report" in told, events is not None)
+            _, messages = self.timed(time)
+            self.assertEqual("records report" in messages, events is not None)
             if events:
-                self.assertIn(f"report {events} lost", told)
+                self.assertIn(f"report {events} lost", messages)
 
     def test_columns_of_any_script(self):
         """Columns with names in UTF-8 are aligned by the width on a terminal."""
@@ -380,12 +380,12 @@ class Owners(unittest.TestCase):
         """Version 1 has no owners: a message says that, and caches are shown by
         their size."""
         self.fixture("clean-little")
-        rows, told = self.rows("pid", "comm", "context")
+        rows, messages = self.rows("pid", "comm", "context")
         self.assertEqual({key[1:] for key in rows},
                          {("(not recorded)",) * 3})
-        self.assertIn("needs version 2", told)
-        rows, told = self.rows("cache")
-        self.assertNotIn("needs version 2", told)
+        self.assertIn("needs version 2", messages)
+        rows, messages = self.rows("cache")
+        self.assertNotIn("needs version 2", messages)
         self.assertTrue(rows)
 
 

@@ -79,7 +79,7 @@ def judge_flight(directory):
     run = subprocess.run(["kmemtrace-check", directory], check=False)
     equal("kmemtrace-check ends with", run.returncode, 0)
     with open(directory + ".log") as f:
-        equal("kmemtraced tells of the mode", "overwrit" in f.read(), True)
+        equal("kmemtraced reports the mode", "overwrit" in f.read(), True)
 
 
 def main():

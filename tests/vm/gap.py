@@ -73,14 +73,14 @@ def collect(events, symbols):
                     problems.append(f"{owner}: freed as {kind} by {function}")
             elif function.startswith("gap_"):
                 problems.append(f"{function}: freed {event.ptr:#x} ({kind}),"
-                                " which nobody had allocated")
+                                " which was not allocated")
     return made, pages, problems
 
 
 def check(lines, made, pages):
     problems = []
     checked = 0
-    told = collections.defaultdict(int)
+    expected = collections.defaultdict(int)
     for words in lines:
         if words[0] == "alloc":
             function, kind, count, bytes_req, gfp = words[1:]
@@ -97,7 +97,7 @@ def check(lines, made, pages):
             if entry.live:
                 problems.append(f"{function} {kind}: {entry.live} of its"
                                 " allocations have no free")
-            told[function, kind] += int(count)
+            expected[function, kind] += int(count)
             checked += 1
         elif words[0] == "freed":
             function, kind, count, by = words[1:]
@@ -121,7 +121,7 @@ def check(lines, made, pages):
         # The pages of a large kmalloc belong to the slab allocator, not to the
         # function.
         if function.startswith("gap_") and entry.count \
-                and (function, kind) not in told:
+                and (function, kind) not in expected:
             problems.append(f"{function} {kind}: {entry.count} allocations"
                             " that it did not make")
     return checked, problems
@@ -131,10 +131,10 @@ def check_nmi(directory):
     losses = []
     for cpu in capture.cpus(directory):
         losses += capture.read_all(directory, cpu)[1]
-    told = sum(n for _, n, _, _ in losses)
-    print(f"gap.py: {len(losses)} records tell of {told} events lost in NMI")
-    if capture.version(directory) > 1 and told != 50:
-        return [f"{told} events in NMI context are told of, not 50"]
+    n_lost = sum(n for _, n, _, _ in losses)
+    print(f"gap.py: {len(losses)} LOST records, {n_lost} events lost in NMI")
+    if capture.version(directory) > 1 and n_lost != 50:
+        return [f"{n_lost} events in NMI context are reported, not 50"]
     return []
 
 

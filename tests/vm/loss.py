@@ -87,7 +87,7 @@ def main():
 
     with open(directory + ".log") as f:
         said = f.read().replace(",", "")
-    equal("kmemtraced tells the number", f"{total} " in said
+    equal("kmemtraced reports the number", f"{total} " in said
           and "kmemtrace.subbufs=" in said, True)
     for program in ("kmemtrace-check", "kmemtrace-report"):
         run = subprocess.run([program, directory], capture_output=True,
