@@ -67,8 +67,8 @@ void kmtd_session_poll_changes(KmtdSession *session, gboolean now)
 }
 
 /*
- * Record until a stop request, the end of the requested time, or an error after
- * which recording is pointless.
+ * Record until a stop request, the end of the requested time, or an error, such
+ * as a failed write, after which more records could not be saved.
  */
 void kmtd_session_record(KmtdSession *session, gint64 start_us)
 {

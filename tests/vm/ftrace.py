@@ -118,20 +118,20 @@ def compare_pages(relay, ftrace, symbols):
             {(page - linear, size): n for (page, size), n in
              pages_of(relay, event, False).items()})
         theirs = pages_of(ftrace, event, True)
-        ambiguous = sum((ours - theirs).values())
+        n_only_ours = sum((ours - theirs).values())
         gaps = collections.Counter(
             symbols.function(e.call_site) for e in relay
             if e.event_id == event and capture.TYPES[e.type_id] == "pages")
         gaps = {name: n for name, n in gaps.items() if name in PAGE_GAPS}
         print(f"pages: {sum((ours & theirs).values())} {what} are in both, "
-              f"{sum((theirs - ours).values())} in ftrace alone, {ambiguous} in "
+              f"{sum((theirs - ours).values())} in ftrace alone, {n_only_ours} in "
               f"relay alone; of gaps: {gaps}")
         if not theirs:
             fail("no pages")
         if theirs - ours:
             fail("ftrace sees what relay does not")
         # Functions in the gaps may also free single pages, which ftrace records.
-        if event == capture.ALLOC and ambiguous != sum(gaps.values()):
+        if event == capture.ALLOC and n_only_ours != sum(gaps.values()):
             fail("the difference is not that of the gaps")
 
 
