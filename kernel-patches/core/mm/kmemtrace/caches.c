@@ -37,11 +37,11 @@ struct kmemtrace_cache {
 };
 
 /*
- * Guards what follows.  Taken inside of slab_mutex, which guards the numbers in
- * struct kmem_cache.
+ * Protects the variables below.  Nests inside slab_mutex, which protects the numbers
+ * in struct kmem_cache.
  */
 static DEFINE_MUTEX(kmemtrace_caches_mutex);
-static LIST_HEAD(kmemtrace_caches);	/* in the order of their making */
+static LIST_HEAD(kmemtrace_caches);	/* in order of creation */
 static DECLARE_BITMAP(kmemtrace_cache_numbers, U16_MAX + 1);
 static unsigned int kmemtrace_last_number = KMEMTRACE_CACHE_NONE;
 static unsigned long kmemtrace_unnumbered;

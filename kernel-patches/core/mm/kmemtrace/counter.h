@@ -13,8 +13,10 @@ struct kmemtrace_count;
 
 struct kmemtrace_counter {
 	/*
-	 * Protects folded and near_limit.  An arch_spinlock_t, because lockdep does
-	 * not see that the writer has interrupts off.
+	 * Protects changes of folded and near_limit while CPUs add; near_limit is
+	 * read without the lock.  A leaf lock, which the writer acquires.  An
+	 * arch_spinlock_t, because lockdep does not see that the writer has
+	 * interrupts off.
 	 */
 	arch_spinlock_t		lock;
 	s64			folded;		/* bytes of the common part */

@@ -36,8 +36,9 @@ struct kmemtrace_held_object {
 
 struct kmemtrace_held_part {
 	/*
-	 * An arch_spinlock_t, because the writer acquires the lock with interrupts
-	 * off by raw_local_irq_save(), which lockdep does not see.
+	 * A leaf lock, which the writer acquires.  An arch_spinlock_t, because the
+	 * writer disables interrupts by raw_local_irq_save(), which lockdep does not
+	 * see.
 	 */
 	arch_spinlock_t			lock;
 	unsigned int			used;

@@ -21,9 +21,16 @@ struct seq_file;
 
 /*
  * Serialises changes of the session: switching tracing on and off, switches of events,
- * filters, triggers, and the geometry.  Registering a probe acquires cpu_hotplug_lock,
- * so the mutex is acquired before cpu_hotplug_lock, and never in a CPU hotplug
- * callback.
+ * filters, triggers, and the geometry.
+ *
+ * The locks of kmemtrace nest in this order, from the outside:
+ *
+ * kmemtrace_mark_names_mutex, kmemtrace_mutex, kmemtrace_marks_mutex, cpu_hotplug_lock
+ * kmemtrace_mutex, slab_mutex, kmemtrace_caches_mutex
+ * kmemtrace_mutex, kmemtrace_snapshot_lock, the lock of a view or of a reader
+ *
+ * Registering a probe acquires cpu_hotplug_lock, so kmemtrace_mutex is never acquired
+ * in a CPU hotplug callback.  The locks of counters and of held objects are leaves.
  */
 extern struct mutex kmemtrace_mutex;
 

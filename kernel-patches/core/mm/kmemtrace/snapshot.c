@@ -19,7 +19,8 @@
  * counts them as lost when it changes to the other set.
  *
  * One unit: taking a snapshot, its files, and a change of the buffers' geometry share
- * the state of the spare set, which kmemtrace_mutex protects.
+ * the state of the spare set.  kmemtrace_snapshot_lock protects the state;
+ * kmemtrace_mutex serialises adding and removing sets.
  */
 
 #define pr_fmt(fmt) "kmemtrace: " fmt
@@ -76,8 +77,9 @@ static struct kmemtrace_view kmemtrace_snapshot_view = {
 };
 
 /*
- * Protects the variables below and the exchange of the sets.  Context: any but NMI,
- * with interrupts off; never the writer, whose interrupt flags lockdep does not see.
+ * Protects the variables below and the exchange of the sets.  Nests outside the locks
+ * of views and readers.  Context: any but NMI, with interrupts off; never between
+ * kmemtrace_begin_write() and kmemtrace_end_write().
  */
 static DEFINE_RAW_SPINLOCK(kmemtrace_snapshot_lock);
 static struct kmemtrace_buffers *kmemtrace_spare;	/* NULL: none, or in use */

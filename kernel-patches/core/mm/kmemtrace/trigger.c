@@ -46,7 +46,8 @@
 #define KMEMTRACE_TRIGGERS_MAX	16
 
 /*
- * Modified with kmemtrace_mutex held.  Triggers are walked, counted and fired in a
+ * The list and the two numbers are changed with kmemtrace_mutex held; trigger.h
+ * describes the members of a trigger.  Triggers are walked, counted and fired in a
  * read-side section of their own, rcu_read_lock_sched_notrace(), so that
  * synchronize_rcu() waits for all users of a trigger.  The section of the kernel's
  * tracepoints does not suffice: since Linux 7.0 it is preemptible, and
@@ -197,7 +198,10 @@ static const struct kmemtrace_watcher kmemtrace_trigger_watcher = {
 	.fire	= kmemtrace_trigger_fire,
 };
 
-/* Context: slab_mutex is held. */
+/*
+ * Context: slab_mutex is held.  kmemtrace_mutex nests outside slab_mutex and cannot be
+ * acquired here, so the list is walked under RCU.
+ */
 static void kmemtrace_trigger_cache_gone(const struct kmem_cache *s)
 {
 	struct kmemtrace_trigger *trigger;
@@ -212,7 +216,8 @@ static void kmemtrace_trigger_cache_gone(const struct kmem_cache *s)
 /*
  * Begin to count, from the bytes that are held now.  The count of a site begins at
  * 0, because the call sites of existing objects are not known.  Context: slab_mutex
- * is held and no CPU counts.
+ * is held, and no CPU counts: the trigger is not in the list yet, or
+ * kmemtrace_writer_wait() has returned after tracing was switched off.
  */
 static void kmemtrace_trigger_begin(struct kmemtrace_trigger *trigger)
 {

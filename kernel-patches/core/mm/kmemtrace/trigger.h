@@ -21,6 +21,17 @@ enum kmemtrace_trigger_kind {
 	KMEMTRACE_TRIGGER_MARK,
 };
 
+/*
+ * No single lock protects a trigger:
+ *
+ * list		changed with kmemtrace_mutex held, walked under RCU (see trigger.c)
+ * armed	atomic; firing sets it to 0 by atomic_xchg(), in any context but NMI
+ * held_bytes	has a lock and per-CPU counts of its own: see counter.h
+ * held		has locks of its own: see held.h
+ * cache	changed with slab_mutex held, read under RCU
+ *
+ * The other members do not change after the trigger is in the list.
+ */
 struct kmemtrace_trigger {
 	struct list_head		list;
 	enum kmemtrace_trigger_kind	kind;
@@ -28,7 +39,7 @@ struct kmemtrace_trigger {
 	u64				limit_bytes;	/* CACHE, SITE */
 	/* CACHE, SITE: the live bytes of the cache or the call site. */
 	struct kmemtrace_counter	held_bytes;
-	/* CACHE: changed with slab_mutex held.  NULL: the cache was destroyed. */
+	/* CACHE.  NULL: the cache was destroyed. */
 	struct kmem_cache		*cache;
 	/* SITE: the range of return addresses is from start + 1 to end. */
 	unsigned long			start, end;

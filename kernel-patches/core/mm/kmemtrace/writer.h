@@ -7,7 +7,8 @@
  * Each CPU writes to its own buffer with interrupts off, so a buffer has one writer at
  * a time, and the memory that is written per event is not shared between CPUs.  An NMI
  * can interrupt the writer, so an event in NMI context is counted as lost instead of
- * recorded.  The writer acquires no lock, allocates no memory and wakes no task (an
+ * recorded.  The writer acquires no lock except the leaf locks of triggers that count
+ * bytes (counter.h, held.c).  The writer allocates no memory and wakes no task (an
  * irq_work wakes the readers), so the scheduler and timekeeping may cause events with
  * any lock held.  guard.h describes an event inside of the writer.
  *
