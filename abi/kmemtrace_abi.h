@@ -19,7 +19,9 @@
  *    holds this size.  A file can therefore be mapped, seeked, and split.
  * 2. The record of a newer version begins with the record of the older version.
  *    New fields are added at the end, and new ids get new numbers.  Each change
- *    of this kind increments KMEMTRACE_ABI_VERSION.
+ *    of this kind increments KMEMTRACE_ABI_VERSION.  A version after 2 begins
+ *    with struct kmemtrace_event_v2s, because readers expect the number of a
+ *    stack in each record of at least 72 bytes; without stacks stack is 0.
  * 3. A reader takes the record size from event_size.  It skips bytes and ids
  *    that it does not support, and reports the number of skipped records.
  * 4. The byte order is that of the traced machine.  event_size shows it: read
@@ -67,8 +69,9 @@
  * The version of this file.  The debugfs file abi_version and the file
  * kmemtrace.meta of a capture contain the version of the records.  A program
  * that saves captures refuses a newer version, because a newer kernel may have
- * files that the program would not save.  A program that reads records supports
- * newer versions by rule 3.
+ * files that the program would not save.  The programs of kmemtrace also refuse
+ * a capture whose kmemtrace.meta names a newer version, because the meaning of
+ * its tables is unknown.  Records without kmemtrace.meta are read by rule 3.
  */
 #define KMEMTRACE_ABI_VERSION	2
 

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define RECORD	    KMEMTRACE_EVENT_SIZE_V1
-#define MAX_RECORD  KMEMTRACE_EVENT_SIZE_V2S
+#define MAX_RECORD  KMEMTRACE_EVENT_SIZE_V2S /* of all versions */
 #define MAX_TEXTS   16384
 #define MAX_CHANGES 4 /* of changes per mutation */
 

@@ -21,9 +21,11 @@ typedef struct {
 } KmtInputRecordOwner;
 
 /*
- * Return whether the records of the capture have version 2 and therefore owner
- * fields. A capture without kmemtrace.meta has none, because the meaning of the
- * bytes beyond version 1 is then unknown.
+ * Return whether the records of the capture have at least version 2 and
+ * therefore owner fields. A capture without kmemtrace.meta has none, because
+ * the meaning of the bytes beyond version 1 is then unknown. Code that depends
+ * on a field of version 2 calls this function; code that depends only on ids
+ * compares the record size with KMEMTRACE_EVENT_SIZE_V2.
  */
 gboolean kmt_input_capture_has_owners(const KmtInputCapture *capture);
 

@@ -68,8 +68,9 @@ static KmtInputBuffer *buffer_new(guint64 n, guint record_size)
 }
 
 /*
- * Copy a record and convert all known fields to the byte order of this host. to
- * and from may be equal.
+ * Copy the known fields of a record and convert them to the byte order of this
+ * host. to and from may be equal; if they are not, bytes beyond the known
+ * fields remain undefined.
  */
 static void swap_record(guint8 *to, const guint8 *from, guint record_size)
 {

@@ -13,7 +13,7 @@ extern unsigned int kmemtrace_record_size;
 
 /*
  * Set kmemtrace_record_size to the size of a record of version kmemtrace_abi.  Context:
- * early boot, before a feature makes the records larger.
+ * early boot, before stacks.c sets the larger size of a record with a stack.
  */
 void kmemtrace_format_init(void);
 

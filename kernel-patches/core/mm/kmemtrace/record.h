@@ -65,8 +65,9 @@ kmemtrace_fill(struct kmemtrace_event *event, u8 event_id, u8 type_id,
 }
 
 /*
- * Write and commit a record to a buffer that has room.  @size: size of a record of
- * version 2, in bytes.  @context: preempt_count().  @account: KMEMTRACE_FLAG_ACCOUNT
+ * Write and commit a record to a buffer that has room.  @size: size of a record, in
+ * bytes.  The caller has written the bytes beyond struct kmemtrace_event_v2; the buffer
+ * still contains old records.  @context: preempt_count().  @account: KMEMTRACE_FLAG_ACCOUNT
  * or 0.  Context: the writer of the buffer, interrupts off, kmemtrace_busy is this
  * CPU's buffer.
  *

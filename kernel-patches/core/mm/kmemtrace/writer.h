@@ -48,7 +48,7 @@ struct kmemtrace_buffers;
 struct kmemtrace_cpu;
 struct rchan_buf;
 
-/* On if records have version 2, off with kmemtrace.abi=1. */
+/* On if records have at least version 2, off with kmemtrace.abi=1. */
 DECLARE_STATIC_KEY_TRUE(kmemtrace_v2);
 
 /* --- Filter and watcher, which higher layers register ----------------------------- */
