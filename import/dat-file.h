@@ -75,7 +75,7 @@ typedef struct {
 
 /*
  * Map and parse the file at path; free the result with kmt_dat_file_free().
- * Returns NULL and sets *error if the file cannot be used at all.
+ * Return NULL and sets *error if the file cannot be used at all.
  */
 KmtDatFile *kmt_dat_file_open(const char *path, GError **error);
 void kmt_dat_file_free(KmtDatFile *dat);

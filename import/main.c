@@ -287,7 +287,7 @@ static int end_by_signal(int number)
 
 /*
  * Move the complete capture into OUTDIR. Called after the worker succeeded.
- * Returns the exit status.
+ * Return the exit status.
  */
 static int publish(KmtCaptureWriter *output)
 {

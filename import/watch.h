@@ -25,7 +25,7 @@ void kmt_import_watch_begin(KmtImportWatch *watch);
 
 /*
  * Limit the memory of this process in proportion to the size of the input.
- * Returns the limit in bytes, or 0 if a smaller limit was already in force or
+ * Return the limit in bytes, or 0 if a smaller limit was already in force or
  * the limit cannot be set.
  */
 guint64 kmt_import_watch_limit_memory(guint64 input_bytes);

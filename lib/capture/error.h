@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Errors of recording. A message says what failed, on which object, and why.
- * kmemtraced/main.c adds the advice for the error code.
+ * kmemtraced/error-advice.c has the advice for each error code.
  */
 #ifndef KMEMTRACE_CAPTURE_ERROR_H
 #define KMEMTRACE_CAPTURE_ERROR_H

@@ -24,16 +24,16 @@
 
 enum {
 	KMT_MATCH_ENTRY_LIVE = 1 << 0,
-	KMT_MATCH_ENTRY_PENDING = 1
-				  << 1, /* records of the address are pending */
+	/* Records of the address are pending. */
+	KMT_MATCH_ENTRY_PENDING = 1 << 1,
 	/* The state before the first record of the address was guessed, and the
 	 * guess may be wrong: the object may be live, or free; see ambiguous.c.
 	 */
 	KMT_MATCH_ENTRY_MAYBE_LIVE = 1 << 2,
 	KMT_MATCH_ENTRY_MAYBE_FREE = 1 << 3,
-	KMT_MATCH_ENTRY_UNCONFIRMED =
-		1 << 4, /* the opposite guess still needs a record of another
-			   CPU within the tolerance */
+	/* The opposite guess still needs a record of another CPU within the
+	 * tolerance. */
+	KMT_MATCH_ENTRY_UNCONFIRMED = 1 << 4,
 	/* The object is live unless a FREE that was attributed to another
 	 * object freed it. */
 	KMT_MATCH_ENTRY_MAYBE_FREED = 1 << 5,

@@ -20,7 +20,7 @@ void kmt_tracepoint_tables_free(KmtTracepointTables *names);
 /*
  * Return the number of a cache, which is added if it is new. bytes_req and
  * bytes_alloc are the sizes of the allocation; bytes_alloc is 0 for a free.
- * Returns KMEMTRACE_CACHE_NONE if several caches have this name and the size
+ * Return KMEMTRACE_CACHE_NONE if several caches have this name and the size
  * does not identify one of them, or if no number is left.
  */
 guint16 kmt_tracepoint_tables_cache(KmtTracepointTables *names,

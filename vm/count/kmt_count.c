@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Count the cost of allocations and frees, for bench/kernel. Writing
  * "<workload> <rounds>" to /proc/kmt_count runs a workload that often. Reading

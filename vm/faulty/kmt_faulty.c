@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * A driver with the faults that docs/walkthrough.md looks for. Each fault is a
  * function that is not inlined, so that a report names it. Writing a command to

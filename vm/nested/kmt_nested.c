@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Allocate while a record is written. Writing "<place> <pairs>" to
  * /proc/kmt_nested makes the writer allocate and free that many times. Each

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Another user of relay.  /proc/kmt_relay contains the number of buffers in its
  * channel: one for each CPU that has been online.

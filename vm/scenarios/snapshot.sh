@@ -1,8 +1,8 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=dash
-# Snapshots by each trigger, by the kernel's own calls and by root; tests/vm/
-# snapshot.py judges what was saved.
+# Snapshots by each trigger, by calls in kernel code, and by root.
+# tests/vm/snapshot.py checks the captures.
 # shellcheck source-path=SCRIPTDIR source=../guest/lib.sh
 . /lib.sh
 
@@ -61,7 +61,7 @@ says state none
 refused $snap/take 1			# tracing is off
 kmemtraced -S -D /out/none 2>/out/none.log && fail "saved a snapshot of nothing"
 grep -q "no snapshot was taken.*echo 1 >" /out/none.log || fail "no advice"
-[ ! -e /out/none ] || fail "something is left of nothing"
+[ ! -e /out/none ] || fail "/out/none was created"
 for text in 2 -1 x ' ' '1 1'; do
 	refused $snap/take "$text"
 done
@@ -120,7 +120,7 @@ save root
 says state taken
 kmemtraced -S -D /out/again 2>/out/again.log ||
 	fail "a snapshot that was read is an error"
-grep -q "was read before" /out/again.log || fail "read twice in silence"
+grep -q "was read before" /out/again.log || fail "no warning that the snapshot was read before"
 
 # A reader in the middle of an old snapshot receives an error.
 echo 1 >$snap/take
@@ -129,7 +129,7 @@ dd bs=64 count=1 <&3 >/dev/null 2>&1 || fail "cannot read"
 echo 1 >$snap/take
 for fd in 3 4; do
 	if dd bs=64 count=1 <&$fd >/dev/null 2>/out/stale.log; then
-		fail "a reader of an old snapshot got a new one's"
+		fail "a reader of the old snapshot read the new one"
 	fi
 	grep -q "Stale file handle" /out/stale.log || fail "wrong error"
 done
@@ -139,8 +139,7 @@ echo 0 >$snap/take
 says state none
 [ -z "$(cat $snap/cpu0 $snap/overruns)" ] || fail "something is left"
 
-# --- Taken by kernel code
-# ----------------------------------------------------------
+# --- Taken by kernel code ------------------------------------------------------
 
 try take-alloc
 says why kmemtrace_snapshot_alloc

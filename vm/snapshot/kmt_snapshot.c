@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Uses of snapshots, and stress tests.  Commands for /proc/kmt_snapshot:
  *

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Make a known number of events: writing N to /proc/kmt_storm makes the writer
  * allocate and free N times on its CPU. These are exactly 2 * N events with the

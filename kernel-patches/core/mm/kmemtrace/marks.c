@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kmemtrace: which annotations there are, and which of them are on.  What they
- * record: mark_record.c.
+ * kmemtrace: the table of annotations, and their static keys.  mark_record.c writes
+ * the records.
  *
  * A place is the descriptor of one kmemtrace_mark() in code.  The places of the
  * kernel, and those of each module, are in a section.  All places with the same

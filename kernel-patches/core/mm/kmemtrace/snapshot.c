@@ -83,8 +83,10 @@ static struct kmemtrace_view kmemtrace_snapshot_view = {
  */
 static DEFINE_RAW_SPINLOCK(kmemtrace_snapshot_lock);
 static struct kmemtrace_buffers *kmemtrace_spare;	/* NULL: none, or in use */
-static struct kmemtrace_request kmemtrace_taken_for;		/* of the snapshot */
-static struct kmemtrace_request kmemtrace_stopped_for;	/* tracing, without buffers */
+/* The request that took the snapshot. */
+static struct kmemtrace_request kmemtrace_taken_for;
+/* The request that stopped tracing, because there were no spare buffers. */
+static struct kmemtrace_request kmemtrace_stopped_for;
 static unsigned long kmemtrace_n_taken;
 
 static __always_inline void
@@ -109,7 +111,7 @@ static void kmemtrace_snapshot_report(struct work_struct *work)
 	static u64 taken_reported, stopped_reported;
 
 	kmemtrace_finish_stop();
-	/* The snapshot before gets no more records: wake its readers. */
+	/* The previous snapshot receives no more records: wake its readers. */
 	kmemtrace_view_wake_all(&kmemtrace_snapshot_view);
 
 	kmemtrace_lock_snapshot(&guard);

@@ -123,7 +123,7 @@ struct rchan_buf *kmemtrace_enter_buffer(struct kmemtrace_cpu *kc,
 	kmemtrace_buffer_enter_epoch(buf, kc->reported + kc->reported_refused);
 	/* Pairs with kmemtrace_buffers_seal(). */
 	smp_mb();
-	/* Acquire: its filling is as new as that it is live. */
+	/* Acquire: read the epoch of the set after the pointer that makes it live. */
 	if (likely(smp_load_acquire(&kmemtrace_live.buffers) == live) &&
 	    likely(kmemtrace_buffer_is_current(buf)))
 		return buf;
