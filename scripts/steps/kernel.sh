@@ -73,7 +73,7 @@ step_checkpatch()
 	perl scripts/checkpatch.pl -q --no-signoff --ignore FILE_PATH_CHANGES \
 		"$work"/series/*.patch
 	# Stay in the kernel tree: in a git checkout checkpatch requires more Python
- # modules.
+	# modules.
 	find "$kmt_top/kernel-patches/core" -name '*.[ch]' -print0 |
 		xargs -0 perl scripts/checkpatch.pl -q -f
 	# Check the modules. The gap test breaks some rules on purpose.
@@ -111,8 +111,8 @@ step_small()
 		find mm -name '*.c' ! -name test.c | sed 's/c$/o/' | sort |
 		tr '\n' ' ')
 	# This configuration has neither NUMA, nor the other slab allocators, nor ORC, and
- # without kmemtrace no relay.
-	hooked=$(sed "/^#/d;s,^,$kmt_top/kernel-patches/hooks/," \
+	# without kmemtrace no relay.
+	hooked=$(sed "/^#/d;/^\$/d;s,^,$kmt_top/kernel-patches/hooks/," \
 		"$kmt_top/kernel-patches/hooks/series-6.1" |
 		xargs sed -n 's:^+++ b/\([^ \t]*\)\.c\s*$:\1.o:p' | sort -u |
 		grep -vE '^(mm/(slab|slob|mempolicy)|kernel/(relay|module/.*)|arch/.*)\.o$' | tr '\n' ' ')
@@ -145,14 +145,14 @@ step_series()
 	series
 	tree=$("$kmt_top/vm/build" -q --tree)
 	# Copy the tree without other builds' objects. The objects of this build stay in
- # the cache.
+	# the cache.
 	mkdir "$work/linux"
 	(cd "$tree" && find . -mindepth 1 -maxdepth 1 ! -name 'kmt-*' -print0 |
 		xargs -0 cp -r -t "$work/linux")
 	"$kmt_top/kernel-patches/apply" --reverse "$work/linux"
 	for patch in "$work"/series/*.patch; do
 		# Work outside of any git repository, where git apply would resolve paths
-  # differently.
+		# differently.
 		patch -p1 -s -F0 -d "$work/linux" -i "$patch"
 		# The patches before the one that adds mm/kmemtrace depend on its option.
 		if [ ! -e "$work/linux/mm/kmemtrace" ]; then

@@ -80,7 +80,7 @@ step_reconcile_slub()
 {
 	reconcile slub slub "" --kept -1
 	# slub_debug=F disables the per-CPU lists of free objects, so the numbers must be
- # exactly equal.
+	# exactly equal.
 	reconcile slub-exact slub slub_debug=F --kept 0
 }
 
