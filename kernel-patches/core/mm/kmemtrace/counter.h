@@ -36,7 +36,7 @@ int kmemtrace_counter_init(struct kmemtrace_counter *counter, u64 limit);
 /* Free the memory of a counter that is initialised or all zeros.  May sleep. */
 void kmemtrace_counter_destroy(struct kmemtrace_counter *counter);
 
-/* Set the sum to @bytes.  Context: no CPU adds. */
+/* Set the sum to @bytes, without the lock.  Context: no CPU adds. */
 void kmemtrace_counter_set(struct kmemtrace_counter *counter, s64 bytes);
 
 /*

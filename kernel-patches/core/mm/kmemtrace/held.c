@@ -36,9 +36,9 @@ struct kmemtrace_held_object {
 
 struct kmemtrace_held_part {
 	/*
-	 * A leaf lock, which the writer acquires.  An arch_spinlock_t, because the
-	 * writer disables interrupts by raw_local_irq_save(), which lockdep does not
-	 * see.
+	 * Protects the other members and the objects of this part.  A leaf lock, which
+	 * the writer acquires.  An arch_spinlock_t, because the writer disables
+	 * interrupts by raw_local_irq_save(), which lockdep does not see.
 	 */
 	arch_spinlock_t			lock;
 	unsigned int			used;

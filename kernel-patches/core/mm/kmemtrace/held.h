@@ -6,6 +6,10 @@
  * objects have to be stored.  An object that does not fit into the table is counted as
  * unfollowed.  Unfollowed objects are missing from the sum, so the sum may be too small
  * and is never too large.
+ *
+ * The table is divided into parts.  Each part has a spinlock that protects its objects
+ * and its counts, and that the functions below acquire, except kmemtrace_held_clear().
+ * The locks are leaves.
  */
 #ifndef _MM_KMEMTRACE_HELD_H
 #define _MM_KMEMTRACE_HELD_H

@@ -156,6 +156,7 @@ static s64 kmemtrace_site_change(struct kmemtrace_trigger *trigger, u8 event_id,
 }
 NOKPROBE_SYMBOL(kmemtrace_site_change);
 
+/* Count an event: see struct kmemtrace_watcher, which names the context. */
 static void *kmemtrace_trigger_count(u8 event_id, u8 type_id,
 				     unsigned long call_site, u64 ptr,
 				     size_t bytes_alloc)

@@ -25,12 +25,15 @@ enum kmemtrace_trigger_kind {
  * No single lock protects a trigger:
  *
  * list		changed with kmemtrace_mutex held, walked under RCU (see trigger.c)
- * armed	atomic; firing sets it to 0 by atomic_xchg(), in any context but NMI
- * held_bytes	has a lock and per-CPU counts of its own: see counter.h
- * held		has locks of its own: see held.h
- * cache	changed with slab_mutex held, read under RCU
+ * armed	atomic; firing sets it to 0 by atomic_xchg(), in any context but NMI, and
+ *		back to 1 if no snapshot was taken; a write to the file trigger sets it
+ *		to 1 with kmemtrace_mutex held
+ * held_bytes	protected by the lock in struct kmemtrace_counter: see counter.h
+ * held		protected by the locks in the table: see held.h
+ * cache	changed with slab_mutex held, read with it held or under RCU
  *
- * The other members do not change after the trigger is in the list.
+ * The other members do not change after the trigger is in the list.  session.h has
+ * the order of the locks.
  */
 struct kmemtrace_trigger {
 	struct list_head		list;
