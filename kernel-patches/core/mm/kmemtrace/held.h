@@ -8,8 +8,8 @@
  * and is never too large.
  *
  * The table is divided into parts.  Each part has a spinlock that protects its objects
- * and its counts, and that the functions below acquire, except kmemtrace_held_clear().
- * The locks are leaves.
+ * and its counts.  kmemtrace_held_add() and kmemtrace_held_remove() acquire the lock;
+ * kmemtrace_held_clear() and kmemtrace_held_stats() do not.  The locks are leaves.
  */
 #ifndef _MM_KMEMTRACE_HELD_H
 #define _MM_KMEMTRACE_HELD_H
