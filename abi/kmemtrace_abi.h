@@ -19,9 +19,11 @@
  *    holds this size.  A file can therefore be mapped, seeked, and split.
  * 2. The record of a newer version begins with the record of the older version.
  *    New fields are added at the end, and new ids get new numbers.  Each change
- *    of this kind increments KMEMTRACE_ABI_VERSION.  A version after 2 begins
- *    with struct kmemtrace_event_v2s, because readers expect the number of a
- *    stack in each record of at least 72 bytes; without stacks stack is 0.
+ *    of this kind increments KMEMTRACE_ABI_VERSION.  A version that only adds
+ *    ids keeps the record sizes of the version before.  A version after 2 that
+ *    adds fields begins with struct kmemtrace_event_v2s, because readers expect
+ *    the number of a stack in each record of at least 72 bytes; without stacks
+ *    stack is 0.
  * 3. A reader takes the record size from event_size.  It skips bytes and ids
  *    that it does not support, and reports the number of skipped records.
  * 4. The byte order is that of the traced machine.  event_size shows it: read
