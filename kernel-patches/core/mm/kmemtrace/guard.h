@@ -36,7 +36,8 @@
 
 /*
  * The state of a CPU's writer.  Other CPUs may read lost and refused and set limit to
- * -1 at any time.  Other CPUs change the remaining members only while no CPU writes.
+ * -1 at any time.  Other CPUs change members only while this CPU is offline or no CPU
+ * writes.
  */
 struct kmemtrace_cpu {
 	/*

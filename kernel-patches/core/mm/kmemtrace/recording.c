@@ -90,7 +90,9 @@ static void kmemtrace_report_lost(struct kmemtrace_cpu *kc, unsigned int cpu,
 
 	if (!buf || !kmemtrace_begin_write(kc))
 		return;
-	kmemtrace_write_lost(kc, kmemtrace_enter_buffer(kc, live, buf));
+	buf = kmemtrace_enter_buffer(kc, live, buf);
+	if (buf)
+		kmemtrace_write_lost(kc, buf);
 	kmemtrace_end_write(kc);
 }
 NOKPROBE_SYMBOL(kmemtrace_report_lost);

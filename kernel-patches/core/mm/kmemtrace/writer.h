@@ -28,14 +28,17 @@
  *		writing of a record: kmemtrace_count_refused(), member refused.  Any
  *		context.
  * moved	The record was unread when a snapshot received the buffer of the CPU:
- *		kmemtrace_leave_buffer(), member lost.  The readers of cpu<n> miss the
- *		record; the snapshot contains it.
+ *		kmemtrace_leave_buffer(), member lost.  Called by the writer of this
+ *		CPU, as for no room, or by another CPU for an offline one.  The readers
+ *		of cpu<n> miss the record; the snapshot contains it.
  * overwritten	In overwrite mode, a newer record overwrote the unread record:
  *		kmemtrace_advance(), member overwritten of struct kmemtrace_reader.
- *		Called by a reader with reader->lock held.
+ *		Called by a reader with reader->lock held; kmemtrace_buffer_stats()
+ *		adds the records that no reader has passed yet.
  *
- * The debugfs file overruns is the sum of the four; kmemtrace_lost() is the sum of the
- * first three.  LOST records report each of them.
+ * The debugfs file overruns, which documents the same reasons for users, is the sum of
+ * the four; kmemtrace_lost() is the sum of the first three.  LOST records report each
+ * of them.
  */
 #ifndef _MM_KMEMTRACE_WRITER_H
 #define _MM_KMEMTRACE_WRITER_H
@@ -105,8 +108,8 @@ void kmemtrace_record_slow(u8 event_id, u8 type_id, unsigned long call_site,
 /*
  * Begin to write @n consecutive records on this CPU, and reserve the room.  Return
  * true; the caller then writes all records and calls kmemtrace_end_records().  Return
- * false if no event is recorded, or if there is no room and the event is counted as
- * lost.  Context: any, interrupts off from this call to kmemtrace_end_records().
+ * false if tracing is off, or if the event is counted as lost: without room, in an NMI,
+ * or nested.  Context: any, interrupts off from this call to kmemtrace_end_records().
  */
 bool kmemtrace_begin_records(unsigned int n);
 
