@@ -7,6 +7,7 @@
 #define _MM_KMEMTRACE_COMPAT_SLAB_H
 
 #include <linux/mm.h>
+#include <linux/version.h>
 
 #include "../slab.h"
 
@@ -46,6 +47,22 @@ static __always_inline struct kmem_cache *kmemtrace_cache_of(const void *object)
 	struct slab *slab = virt_to_slab(object);
 
 	return slab ? slab->slab_cache : NULL;
+#endif
+}
+
+/*
+ * Return the cache of an object that kfree() frees, or NULL if kmalloc() allocated the
+ * object.  Since Linux 6.4 kfree() also frees the objects of caches.  If a cache is
+ * merged with one of kmalloc(), the kernel cannot tell their objects apart.
+ */
+static __always_inline struct kmem_cache *kmemtrace_kfree_cache(const void *object)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
+	struct kmem_cache *s = kmemtrace_cache_of(object);
+
+	return s && !(s->flags & SLAB_KMALLOC) ? s : NULL;
+#else
+	return NULL;
 #endif
 }
 

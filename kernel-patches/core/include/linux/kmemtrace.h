@@ -7,20 +7,21 @@
  * before the memory is released; otherwise another CPU's allocation of the same
  * memory could be recorded before its free.
  *
- * The hooks may be called in any context but NMI, with any locks held, and with
- * interrupts on or off.  While tracing is off each hook is the no-op of a tracepoint.
- * A hook returns nothing and never fails: an event that cannot be recorded is counted
- * as lost.
+ * The hooks may be called in any context, with any locks held, and with interrupts
+ * on or off.  While tracing is off each hook is the no-op of a tracepoint.  A hook
+ * returns nothing and never fails: an event that cannot be recorded, as in NMI
+ * context, is counted as lost.
  *
  * One unit: an allocator includes only this header.
  */
 #ifndef _LINUX_KMEMTRACE_H
 #define _LINUX_KMEMTRACE_H
 
-#include <linux/list.h>
+#include <linux/kmemtrace_compat.h>
 #include <linux/mm_types.h>
 #include <linux/types.h>
 
+struct folio_batch;
 struct task_struct;
 
 #ifdef CONFIG_KMEMTRACE
@@ -142,15 +143,15 @@ void __kmemtrace_free_bulk(unsigned long call_site, struct kmem_cache *s,
 			   size_t nr, void **p);
 void __kmemtrace_page_range(unsigned long call_site, struct page *page,
 			    size_t bytes_req, gfp_t gfp_flags);
-void __kmemtrace_page_alloc_list(unsigned long call_site,
-				 struct list_head *pages, gfp_t gfp_flags);
+void __kmemtrace_page_contig(unsigned long call_site, struct page *page,
+			     unsigned long nr_pages, gfp_t gfp_flags);
 void __kmemtrace_page_alloc_array(unsigned long call_site,
 				  struct page **pages, unsigned long nr,
 				  gfp_t gfp_flags);
-void __kmemtrace_page_free_list(unsigned long call_site,
-				struct list_head *pages);
+void __kmemtrace_page_free_folios(unsigned long call_site,
+				  struct folio_batch *folios);
 void __kmemtrace_page_split(unsigned long call_site, struct page *page,
-			    unsigned int order);
+			    unsigned int order, unsigned int new_order);
 void __kmemtrace_page_alloc_part(struct kmemtrace_operation *op,
 				 struct page *page, unsigned int order,
 				 gfp_t gfp_flags, int node);
@@ -158,6 +159,9 @@ void __kmemtrace_page_free_part(struct kmemtrace_operation *op,
 				struct page *page);
 void __kmemtrace_percpu_alloc(unsigned long call_site, const void __percpu *ptr,
 			      size_t size, gfp_t gfp_flags);
+void __kmemtrace_vrealloc(unsigned long call_site, const void *ptr,
+			  size_t bytes_req, size_t bytes_alloc, gfp_t gfp_flags,
+			  int node);
 
 /**
  * kmemtrace_cache_created - add a cache to the table of caches
@@ -223,6 +227,27 @@ void kmemtrace_cache_destroyed(struct kmem_cache *s);
 					    bytes_alloc, gfp_flags))
 
 /**
+ * kmemtrace_kmalloc - record an allocation that fires no kmem tracepoint
+ * @call_site: return address of the function that allocated the object
+ * @ptr: the object, or NULL if the allocation failed
+ * @bytes_req: requested size in bytes
+ * @bytes_alloc: size of the object in bytes
+ * @gfp_flags: flags that the caller passed
+ */
+#define kmemtrace_kmalloc(call_site, ptr, bytes_req, bytes_alloc, gfp_flags) \
+	kmemtrace_hook(kmemtrace_kmalloc,				\
+		       trace_kmemtrace_kmalloc(call_site, ptr, bytes_req, \
+					       bytes_alloc, gfp_flags))
+
+/**
+ * kmemtrace_kfree - record a free that fires no kmem tracepoint
+ * @call_site: return address of the function that frees the object
+ * @ptr: the object, which is about to be freed
+ */
+#define kmemtrace_kfree(call_site, ptr)					\
+	trace_kmemtrace_kfree(call_site, ptr)
+
+/**
  * kmemtrace_cache_alloc_bulk - record a bulk allocation of slab objects
  * @call_site: return address of the bulk function
  * @s: cache of the objects
@@ -238,7 +263,7 @@ void kmemtrace_cache_destroyed(struct kmem_cache *s);
 /**
  * kmemtrace_free_bulk - record a bulk free of slab objects
  * @call_site: return address of the bulk function
- * @s: cache of the objects, or NULL for kfree_bulk()
+ * @s: cache of the objects, or NULL for kfree_bulk() and kfree_rcu()
  * @nr: number of objects
  * @p: array of the objects, which are about to be freed
  *
@@ -356,15 +381,17 @@ kmemtrace_page_alloc(unsigned long call_site, struct page *page,
 					      gfp_flags))
 
 /**
- * kmemtrace_page_alloc_list - record the allocation of a list of single pages
+ * kmemtrace_page_contig - record an allocation of contiguous pages
  * @call_site: return address of the allocator's function
- * @pages: list that is linked through page->lru
- * @gfp_flags: flags that the caller passed
+ * @page: the first page
+ * @nr_pages: number of pages
+ * @gfp_flags: flags that the caller passed; with __GFP_COMP the pages are one
+ *	compound page, which has one record, otherwise each page has a record
  */
-#define kmemtrace_page_alloc_list(call_site, pages, gfp_flags)		\
+#define kmemtrace_page_contig(call_site, page, nr_pages, gfp_flags)	\
 	kmemtrace_hook(kmemtrace_page_alloc,				\
-		       __kmemtrace_page_alloc_list(call_site, pages,	\
-						   gfp_flags))
+		       __kmemtrace_page_contig(call_site, page, nr_pages, \
+					       gfp_flags))
 
 /**
  * kmemtrace_page_alloc_array - record the allocation of an array of single pages
@@ -387,28 +414,30 @@ kmemtrace_page_alloc(unsigned long call_site, struct page *page,
 	trace_kmemtrace_page_free(call_site, page)
 
 /**
- * kmemtrace_page_free_list - record the free of a list of pages
+ * kmemtrace_page_free_folios - record the free of a batch of folios
  * @call_site: return address of the allocator's function
- * @pages: list of pages, linked through page->lru, which are about to be freed
+ * @folios: the folios, which are about to be freed
  *
- * A call from a wrapper is ignored, because the wrapper records the pages itself.
+ * A call from a wrapper is ignored, because the wrapper records the folios itself.
  */
-#define kmemtrace_page_free_list(call_site, pages)			\
+#define kmemtrace_page_free_folios(call_site, folios)			\
 	kmemtrace_hook(kmemtrace_page_free,				\
-		       __kmemtrace_page_free_list(call_site, pages))
+		       __kmemtrace_page_free_folios(call_site, folios))
 
 /**
- * kmemtrace_page_split - record the split of an allocation into single pages
+ * kmemtrace_page_split - record the split of an allocation into equal parts
  * @call_site: return address of the function that splits
  * @page: the first page
  * @order: the allocation has 1 << @order pages
+ * @new_order: each part has 1 << @new_order pages
  *
- * The single pages are freed one by one, so the hook records a free of the allocation
- * and an allocation of each page.
+ * The parts are freed one by one, so the hook records a free of the allocation and an
+ * allocation of each part.
  */
-#define kmemtrace_page_split(call_site, page, order)			\
+#define kmemtrace_page_split(call_site, page, order, new_order)		\
 	kmemtrace_hook(kmemtrace_page_alloc,				\
-		       __kmemtrace_page_split(call_site, page, order))
+		       __kmemtrace_page_split(call_site, page, order,	\
+					      new_order))
 
 /**
  * kmemtrace_percpu_alloc - record an allocation of per-CPU memory
@@ -455,6 +484,23 @@ kmemtrace_page_alloc(unsigned long call_site, struct page *page,
  */
 #define kmemtrace_vmalloc_free(call_site, ptr)				\
 	trace_kmemtrace_vmalloc_free(call_site, ptr)
+
+/**
+ * kmemtrace_vrealloc - record that vrealloc() returned the same area
+ * @call_site: return address of vrealloc()
+ * @ptr: address of the area
+ * @bytes_req: new requested size in bytes
+ * @bytes_alloc: size of the area in bytes, without the guard page
+ * @gfp_flags: flags that the caller passed
+ * @node: requested NUMA node, or NUMA_NO_NODE
+ *
+ * The hook records a free and an allocation of the area.
+ */
+#define kmemtrace_vrealloc(call_site, ptr, bytes_req, bytes_alloc,	\
+			   gfp_flags, node)				\
+	kmemtrace_hook(kmemtrace_vmalloc_alloc,				\
+		       __kmemtrace_vrealloc(call_site, ptr, bytes_req,	\
+					    bytes_alloc, gfp_flags, node))
 
 #else /* !CONFIG_KMEMTRACE */
 
@@ -527,6 +573,16 @@ static inline void kmemtrace_krealloc(unsigned long call_site, const void *ptr,
 {
 }
 
+static inline void kmemtrace_kmalloc(unsigned long call_site, const void *ptr,
+				     size_t bytes_req, size_t bytes_alloc,
+				     gfp_t gfp_flags)
+{
+}
+
+static inline void kmemtrace_kfree(unsigned long call_site, const void *ptr)
+{
+}
+
 static inline void kmemtrace_cache_alloc_bulk(unsigned long call_site,
 					      struct kmem_cache *s,
 					      gfp_t gfp_flags, size_t nr,
@@ -552,9 +608,10 @@ static inline void kmemtrace_page_range(unsigned long call_site,
 {
 }
 
-static inline void kmemtrace_page_alloc_list(unsigned long call_site,
-					     struct list_head *pages,
-					     gfp_t gfp_flags)
+static inline void kmemtrace_page_contig(unsigned long call_site,
+					 struct page *page,
+					 unsigned long nr_pages,
+					 gfp_t gfp_flags)
 {
 }
 
@@ -570,13 +627,14 @@ static inline void kmemtrace_page_free(unsigned long call_site,
 {
 }
 
-static inline void kmemtrace_page_free_list(unsigned long call_site,
-					    struct list_head *pages)
+static inline void kmemtrace_page_free_folios(unsigned long call_site,
+					      struct folio_batch *folios)
 {
 }
 
 static inline void kmemtrace_page_split(unsigned long call_site,
-					struct page *page, unsigned int order)
+					struct page *page, unsigned int order,
+					unsigned int new_order)
 {
 }
 
@@ -595,6 +653,12 @@ static inline void kmemtrace_vmalloc_alloc(unsigned long call_site,
 					   const void *ptr, size_t bytes_req,
 					   size_t bytes_alloc, gfp_t gfp_flags,
 					   int node)
+{
+}
+
+static inline void kmemtrace_vrealloc(unsigned long call_site, const void *ptr,
+				      size_t bytes_req, size_t bytes_alloc,
+				      gfp_t gfp_flags, int node)
 {
 }
 

@@ -37,6 +37,7 @@
 
 #include "buffer.h"
 #include "clock.h"
+#include "compat.h"
 #include "features.h"
 #include "file_util.h"
 #include "format.h"
@@ -197,8 +198,8 @@ static int kmemtrace_mmap(struct file *file, struct vm_area_struct *vma)
 	/* VM_SHARED is not set where the file is open for reading alone. */
 	if (!(vma->vm_flags & VM_MAYSHARE) || vma->vm_pgoff)
 		return -EINVAL;
-	vma->vm_flags &= ~(VM_MAYWRITE | VM_MAYEXEC);
-	vma->vm_flags |= VM_DONTEXPAND | VM_DONTDUMP;
+	vm_flags_mod(vma, VM_DONTEXPAND | VM_DONTDUMP,
+		     VM_MAYWRITE | VM_MAYEXEC);
 
 	buffers = kmemtrace_view_get(opened->file->view, &generation);
 	if (buffers)
@@ -351,7 +352,6 @@ static const struct file_operations kmemtrace_mapped_fops = {
 	.unlocked_ioctl	= kmemtrace_ioctl,
 	.compat_ioctl	= compat_ptr_ioctl,
 	.release	= kmemtrace_release,
-	.llseek		= no_llseek,
 };
 
 static int kmemtrace_open(struct inode *inode, struct file *file)
@@ -382,7 +382,6 @@ static const struct file_operations kmemtrace_cpu_fops = {
 	.read		= kmemtrace_read,
 	.poll		= kmemtrace_poll,
 	.release	= kmemtrace_release,
-	.llseek		= no_llseek,
 };
 
 static void kmemtrace_make_file(struct kmemtrace_view *view, unsigned int cpu)

@@ -140,7 +140,8 @@ static bool kmemtrace_passes_sample(const struct kmemtrace_filter *filter)
 	bool chosen;
 
 	if (sampler->index == 0) {
-		sampler->seed = next_pseudo_random32(sampler->seed);
+		/* The generator of Numerical Recipes needs no entropy and no lock. */
+		sampler->seed = sampler->seed * 1664525 + 1013904223;
 		sampler->chosen = (u64)sampler->seed * filter->sample >> 32;
 	}
 	chosen = sampler->index == sampler->chosen;

@@ -218,7 +218,6 @@ static const struct file_operations kmemtrace_reset_fops = {
 	.owner	= THIS_MODULE,
 	.open	= kmemtrace_simple_open,
 	.write	= kmemtrace_reset_write,
-	.llseek	= no_llseek,
 };
 
 static const struct kmemtrace_file kmemtrace_info_files[] = {

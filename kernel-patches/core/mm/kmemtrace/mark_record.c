@@ -339,5 +339,4 @@ const struct file_operations kmemtrace_marker_fops = {
 	.owner	= THIS_MODULE,
 	.open	= kmemtrace_marker_open,
 	.write	= kmemtrace_marker_write,
-	.llseek	= no_llseek,
 };

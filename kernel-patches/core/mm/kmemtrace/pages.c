@@ -8,9 +8,9 @@
 #include <linux/kmemtrace.h>
 #include <linux/kmemtrace_test.h>
 #include <linux/kprobes.h>
-#include <linux/list.h>
 #include <linux/mm.h>
 
+#include "compat.h"
 #include "features.h"
 #include "operation.h"
 #include "probe.h"
@@ -29,7 +29,7 @@ static void kmemtrace_range(struct kmemtrace_operation *op, struct page *page,
 							bytes, PAGE_SIZE,
 							gfp_flags,
 							NUMA_NO_NODE));
-		page = nth_page(page, 1);
+		page = kmemtrace_page_at(page, 1);
 		bytes_req -= bytes;
 	}
 }
@@ -42,17 +42,16 @@ void __kmemtrace_page_range(unsigned long call_site, struct page *page,
 	kmemtrace_range(&op, page, bytes_req, gfp_flags);
 }
 
-void __kmemtrace_page_alloc_list(unsigned long call_site,
-				 struct list_head *pages, gfp_t gfp_flags)
+void __kmemtrace_page_contig(unsigned long call_site, struct page *page,
+			     unsigned long nr_pages, gfp_t gfp_flags)
 {
-	struct kmemtrace_operation op = { .call_site = call_site };
-	struct page *page;
+	size_t bytes = (size_t)nr_pages << PAGE_SHIFT;
 
-	list_for_each_entry(page, pages, lru)
-		kmemtrace_part(&op, kmemtrace_report_pages(call_site, page,
-							 PAGE_SIZE, PAGE_SIZE,
-							 gfp_flags,
-							 NUMA_NO_NODE));
+	if (gfp_flags & __GFP_COMP)
+		kmemtrace_report_pages(call_site, page, bytes, bytes, gfp_flags,
+				       NUMA_NO_NODE);
+	else
+		__kmemtrace_page_range(call_site, page, bytes, gfp_flags);
 }
 
 void __kmemtrace_page_alloc_array(unsigned long call_site, struct page **pages,
@@ -82,26 +81,35 @@ void __kmemtrace_page_free_part(struct kmemtrace_operation *op,
 	kmemtrace_part(op, trace_kmemtrace_page_free(op->call_site, page));
 }
 
-void __kmemtrace_page_free_list(unsigned long call_site,
-				struct list_head *pages)
+void __kmemtrace_page_free_folios(unsigned long call_site,
+				  struct folio_batch *folios)
 {
 	struct kmemtrace_operation op = { .call_site = call_site };
-	struct page *page;
+	unsigned int i;
 
 	if (in_kmemtrace_wrapper(call_site))
 		return;
-	list_for_each_entry(page, pages, lru)
-		kmemtrace_part(&op, trace_kmemtrace_page_free(call_site, page));
+	for (i = 0; i < folio_batch_count(folios); i++)
+		kmemtrace_part(&op,
+			       trace_kmemtrace_page_free(call_site,
+							 folio_page(folios->folios[i], 0)));
 }
 
 void __kmemtrace_page_split(unsigned long call_site, struct page *page,
-			    unsigned int order)
+			    unsigned int order, unsigned int new_order)
 {
 	struct kmemtrace_operation op = { .call_site = call_site };
+	unsigned long i;
 
 	kmemtrace_test_enter(KMEMTRACE_TEST_SPLIT);
 	kmemtrace_part(&op, trace_kmemtrace_page_free(call_site, page));
-	kmemtrace_range(&op, page, PAGE_SIZE << order, (__force gfp_t)0);
+	for (i = 0; i < 1UL << order; i += 1UL << new_order) {
+		kmemtrace_part(&op, kmemtrace_page_alloc(call_site, page,
+							 new_order,
+							 (__force gfp_t)0,
+							 NUMA_NO_NODE));
+		page = kmemtrace_page_at(page, 1UL << new_order);
+	}
 	kmemtrace_test_leave(KMEMTRACE_TEST_SPLIT);
 }
 

@@ -158,7 +158,7 @@ kmemtrace_record_alloc(u8 type_id, unsigned long call_site, u64 ptr,
 		       size_t bytes_req, size_t bytes_alloc, gfp_t gfp_flags,
 		       int node, u16 cache, bool account)
 {
-	account = IS_ENABLED(CONFIG_MEMCG_KMEM) &&
+	account = kmemtrace_accounts() &&
 		  (account || (gfp_flags & __GFP_ACCOUNT));
 	kmemtrace_record(KMEMTRACE_EVENT_ALLOC, type_id, call_site, ptr,
 			 bytes_req, bytes_alloc, gfp_flags, node, cache,

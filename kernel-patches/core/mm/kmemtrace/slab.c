@@ -84,12 +84,18 @@ static void probe_kmemtrace_kmalloc(void *data, unsigned long call_site,
 }
 NOKPROBE_SYMBOL(probe_kmemtrace_kmalloc);
 
+/* kfree() and its relatives also free the objects of caches. */
 static void probe_kfree(void *data, unsigned long call_site, const void *ptr)
 {
+	struct kmem_cache *s;
+
 	if (ZERO_OR_NULL_PTR(ptr))
 		return;
-	kmemtrace_record_free(KMEMTRACE_TYPE_KMALLOC, call_site,
-			      kmemtrace_object(ptr), KMEMTRACE_CACHE_NONE);
+	s = kmemtrace_kfree_cache(ptr);
+	kmemtrace_record_free(s ? KMEMTRACE_TYPE_CACHE : KMEMTRACE_TYPE_KMALLOC,
+			      call_site, kmemtrace_object(ptr),
+			      s ? kmemtrace_cache_number(s) :
+				  KMEMTRACE_CACHE_NONE);
 }
 NOKPROBE_SYMBOL(probe_kfree);
 

@@ -44,6 +44,7 @@
 #include <linux/string.h>
 #include <linux/workqueue.h>
 
+#include "compat.h"
 #include "features.h"
 #include "file_util.h"
 #include "format.h"
@@ -216,7 +217,8 @@ static u32 kmemtrace_number_stack(struct kmemtrace_stack_cpu *sc,
 	/* The depot acquires its lock where lockdep sees that interrupts are off. */
 	if (IS_ENABLED(CONFIG_PROVE_LOCKING) && irqs_disabled())
 		lockdep_assert_irqs_disabled();
-	stack = __stack_depot_save(entries, n, 0, 0, false);
+	/* GFP_NOWAIT: the depot waits for its lock, but allocates nothing. */
+	stack = stack_depot_save_flags(entries, n, GFP_NOWAIT, 0);
 	WRITE_ONCE(*recent, stack);
 	kmemtrace_check_stack_room();
 	return stack;

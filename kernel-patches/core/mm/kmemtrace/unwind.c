@@ -48,6 +48,7 @@
 #include <linux/types.h>
 #include <asm/sections.h>
 
+#include "compat.h"
 #include "unwind.h"
 
 #if defined(CONFIG_X86_64) && \
@@ -58,11 +59,6 @@ struct kmemtrace_bounds {
 	unsigned long	end;		/* address of the first byte behind it */
 	bool		is_task;	/* the task's stack, not that of interrupts */
 };
-
-static __always_inline unsigned long kmemtrace_irq_stack_end(void)
-{
-	return (unsigned long)raw_cpu_read(hardirq_stack_ptr);
-}
 
 /* Find the stack that contains @address; false: neither the task's nor this CPU's. */
 static __always_inline bool kmemtrace_find_stack(unsigned long address,
@@ -341,15 +337,15 @@ static enum kmemtrace_layout kmemtrace_kind_of(unsigned long ip,
 	    kmemtrace_is_trampoline(ip) || !orc_find_call(ip, orc))
 		return KMEMTRACE_LAYOUT_OTHER;
 	if (kmemtrace_is_irqentry(ip) ||
-	    (orc->sp_reg == ORC_REG_UNDEFINED && orc->end))
+	    kmemtrace_orc_is_end(orc))
 		return KMEMTRACE_LAYOUT_END;
 	if (orc->sp_offset < 0 || orc->sp_offset % (s32)sizeof(long))
 		return KMEMTRACE_LAYOUT_OTHER;
-	if (orc->type == UNWIND_HINT_TYPE_REGS)
+	if (orc->type == ORC_TYPE_REGS)
 		return orc->sp_reg == ORC_REG_SP ? KMEMTRACE_LAYOUT_REGS :
 						   KMEMTRACE_LAYOUT_OTHER;
 	/* The frame of a call has at least the return address. */
-	if (orc->type != UNWIND_HINT_TYPE_CALL || !orc->sp_offset ||
+	if (orc->type != ORC_TYPE_CALL || !orc->sp_offset ||
 	    !kmemtrace_saved_bp(orc, bp_words))
 		return KMEMTRACE_LAYOUT_OTHER;
 	switch (orc->sp_reg) {

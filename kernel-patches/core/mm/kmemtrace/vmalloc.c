@@ -1,14 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* kmemtrace: vmalloc areas: the probes and their switches. */
+/* kmemtrace: vmalloc areas: the hook, the probes, and their switches. */
 
 #include <linux/kernel.h>
 #include <linux/kmemtrace.h>
 #include <linux/kprobes.h>
 
 #include "features.h"
+#include "operation.h"
 #include "probe.h"
 #include "record.h"
 #include "session.h"
+
+void __kmemtrace_vrealloc(unsigned long call_site, const void *ptr,
+			  size_t bytes_req, size_t bytes_alloc, gfp_t gfp_flags,
+			  int node)
+{
+	struct kmemtrace_operation op = { .call_site = call_site };
+
+	kmemtrace_part(&op, trace_kmemtrace_vmalloc_free(call_site, ptr));
+	kmemtrace_part(&op, trace_kmemtrace_vmalloc_alloc(call_site, ptr,
+							  bytes_req, bytes_alloc,
+							  gfp_flags, node));
+}
 
 static void probe_vmalloc_alloc(void *data, unsigned long call_site,
 				const void *ptr, size_t bytes_req,

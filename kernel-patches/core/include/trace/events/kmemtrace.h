@@ -14,69 +14,76 @@
 #define _TRACE_KMEMTRACE_H
 
 #include <linux/tracepoint.h>
+#include <linux/kmemtrace_compat.h>
 
 struct kmem_cache;
 struct page;
 struct task_struct;
 
-/* krealloc() returned the same object: its allocation with the new size. */
-DECLARE_TRACE(kmemtrace_kmalloc,
+/*
+ * krealloc() returned the same object: its allocation with the new size; or
+ * kmalloc_nolock() allocated an object.
+ */
+DECLARE_TRACE_EVENT(kmemtrace_kmalloc,
 	TP_PROTO(unsigned long call_site, const void *ptr, size_t bytes_req,
 		 size_t bytes_alloc, gfp_t gfp_flags),
 	TP_ARGS(call_site, ptr, bytes_req, bytes_alloc, gfp_flags));
 
-/* An object is about to be freed by kfree_bulk(), or krealloc() resized it. */
-DECLARE_TRACE(kmemtrace_kfree,
+/*
+ * An object is about to be freed by kfree_bulk(), kfree_nolock(), or after the grace
+ * period of kfree_rcu(); or krealloc() resized it.
+ */
+DECLARE_TRACE_EVENT(kmemtrace_kfree,
 	TP_PROTO(unsigned long call_site, const void *ptr),
 	TP_ARGS(call_site, ptr));
 
 /* kmem_cache_alloc_bulk() allocated an object. */
-DECLARE_TRACE(kmemtrace_cache_alloc,
+DECLARE_TRACE_EVENT(kmemtrace_cache_alloc,
 	TP_PROTO(unsigned long call_site, const void *ptr,
 		 struct kmem_cache *s, gfp_t gfp_flags),
 	TP_ARGS(call_site, ptr, s, gfp_flags));
 
 /* kmem_cache_free_bulk() is about to free an object. */
-DECLARE_TRACE(kmemtrace_cache_free,
+DECLARE_TRACE_EVENT(kmemtrace_cache_free,
 	TP_PROTO(unsigned long call_site, const void *ptr,
 		 const struct kmem_cache *s),
 	TP_ARGS(call_site, ptr, s));
 
 /* Pages were allocated. */
-DECLARE_TRACE(kmemtrace_page_alloc,
+DECLARE_TRACE_EVENT(kmemtrace_page_alloc,
 	TP_PROTO(unsigned long call_site, struct page *page, size_t bytes_req,
 		 size_t bytes_alloc, gfp_t gfp_flags, int node),
 	TP_ARGS(call_site, page, bytes_req, bytes_alloc, gfp_flags, node));
 
 /* Pages are about to be freed. */
-DECLARE_TRACE(kmemtrace_page_free,
+DECLARE_TRACE_EVENT(kmemtrace_page_free,
 	TP_PROTO(unsigned long call_site, struct page *page),
 	TP_ARGS(call_site, page));
 
 /* Per-CPU memory was allocated.  The sizes are those of all possible CPUs. */
-DECLARE_TRACE(kmemtrace_percpu_alloc,
+DECLARE_TRACE_EVENT(kmemtrace_percpu_alloc,
 	TP_PROTO(unsigned long call_site, const void *ptr, size_t bytes_req,
 		 size_t bytes_alloc, gfp_t gfp_flags),
 	TP_ARGS(call_site, ptr, bytes_req, bytes_alloc, gfp_flags));
 
 /* Per-CPU memory is about to be freed. */
-DECLARE_TRACE(kmemtrace_percpu_free,
+DECLARE_TRACE_EVENT(kmemtrace_percpu_free,
 	TP_PROTO(unsigned long call_site, const void *ptr),
 	TP_ARGS(call_site, ptr));
 
 /* A vmalloc area was allocated. */
-DECLARE_TRACE(kmemtrace_vmalloc_alloc,
+DECLARE_TRACE_EVENT(kmemtrace_vmalloc_alloc,
 	TP_PROTO(unsigned long call_site, const void *ptr, size_t bytes_req,
 		 size_t bytes_alloc, gfp_t gfp_flags, int node),
 	TP_ARGS(call_site, ptr, bytes_req, bytes_alloc, gfp_flags, node));
 
 /* A vmalloc area is about to be freed. */
-DECLARE_TRACE(kmemtrace_vmalloc_free,
+DECLARE_TRACE_EVENT(kmemtrace_vmalloc_free,
 	TP_PROTO(unsigned long call_site, const void *ptr),
 	TP_ARGS(call_site, ptr));
 
 /* The current task @p allocates no more memory. */
-DECLARE_TRACE(kmemtrace_task_exit,
+DECLARE_TRACE_EVENT(kmemtrace_task_exit,
 	TP_PROTO(struct task_struct *p),
 	TP_ARGS(p));
 
