@@ -22,6 +22,13 @@ kmt_usage_error()
 	exit 1
 }
 
+# Print the newest version of the kernel that has a series.
+kmt_newest()
+{
+	find "$kmt_top/kernel-patches/hooks" -name 'series-*' |
+		sed 's/.*series-//' | sort -V | tail -n1
+}
+
 # kmt_need COMMAND PACKAGE: fail with the package's name if the command is missing.
 kmt_need()
 {

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 EXTRA_DIST += \
 	vm/README.md \
+	vm/apt.sh \
 	vm/build \
 	vm/bufread/bufread.c \
 	vm/lib.sh \
 	vm/run \
+	vm/source \
 	vm/config \
 	vm/count/Kbuild \
 	vm/count/kmt_count.c \
 	vm/failnth/failnth.c \
 	vm/faulty/Kbuild \
 	vm/faulty/kmt_faulty.c \
+	vm/include \
 	vm/gap/Kbuild \
 	vm/gap/kmt_gap.h \
 	vm/gap/kmt_gap_contexts.c \

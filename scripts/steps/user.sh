@@ -148,8 +148,9 @@ step_codespell()
 {
 	cd "$kmt_top"
 	# Nd is a macro of the manual pages; filp is the kernel's name of an open file.
+	# Lines of the kernel that the patches quote have the others.
 	tree_files | grep -vE '^(LICENSES|fuzz/corpus)/|\.(out|expected)$' |
-		xargs codespell --ignore-words-list nd,filp
+		xargs codespell --ignore-words-list nd,filp,damon,aling
 }
 
 step_mandoc()

@@ -65,6 +65,21 @@ step_gap_slub() { gap slub; }
 step_gap_slab() { gap slab; }
 step_gap_slob() { gap slob; }
 
+# version NAME VERSION: the main job and the gap test on a kernel of another version.
+version()
+{
+	guest "--linux $2 slub" "$work/$1-boot" boot-capture.sh \
+		--fail-on-trouble "${traced[@]}"
+	python3 "$kmt_top/tests/vm/main_job.py" "$work/$1-boot/capture"
+	guest "--linux $2 slub" "$work/$1-gap" gap.sh --fail-on-trouble \
+		"${traced[@]}"
+	python3 "$kmt_top/tests/vm/gap.py" "$work/$1-gap/capture" \
+		"$work/$1-gap/gap.log" "$work/$1-gap/nmi"
+}
+
+step_newest() { version newest newest; }
+step_6_12() { version 6-12 6.12; }
+
 # reconcile NAME FRAGMENTS APPEND [OPTION of tests/vm/reconcile.py]...: compare live
 # objects with slabinfo; see docs/testing.md.
 reconcile()

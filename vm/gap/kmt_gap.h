@@ -10,6 +10,8 @@
 
 #include <linux/printk.h>
 
+#include "kmt_compat.h"
+
 /* Enough objects to fill slabs and the arrays of kfree_rcu() more than once. */
 #define N	100
 #define BULK	64

@@ -7,9 +7,6 @@
 #include <linux/slab.h>
 #include <linux/smp.h>
 
-#include <asm/apic.h>
-#include <asm/nmi.h>
-
 #include <trace/events/kmem.h>
 
 static noinline void gap_hardirq_allocates(void *unused)
@@ -99,6 +96,7 @@ void gap_contexts(void)
 	}
 }
 
+#ifdef CONFIG_X86
 static atomic_t nmi_left;
 
 /* The allocators must not be called here, but their tracepoints may be. */
@@ -121,7 +119,7 @@ int gap_nmis(int n_events)
 	for (i = n_events; i > 0; i--) {
 		atomic_set(&nmi_left, 1);
 		preempt_disable();
-		apic->send_IPI_mask(cpumask_of(smp_processor_id()), NMI_VECTOR);
+		kmt_send_nmi();
 		preempt_enable();
 		while (atomic_read(&nmi_left) > 0)
 			cpu_relax();
@@ -130,3 +128,9 @@ int gap_nmis(int n_events)
 	pr_info("lost %d\n", n_events);
 	return 0;
 }
+#else
+int gap_nmis(int n_events)
+{
+	return -EOPNOTSUPP;
+}
+#endif

@@ -124,7 +124,7 @@ static noinline void gap_alloc_pages_bulk_array(void)
 
 	memset(pages, 0, sizeof(pages));
 	while (n < BULK) {
-		got = alloc_pages_bulk_array(GFP_KERNEL, BULK, pages);
+		got = alloc_pages_bulk(GFP_KERNEL, BULK, pages);
 		if (got == n)
 			break;
 		n = got;
@@ -135,6 +135,8 @@ static noinline void gap_alloc_pages_bulk_array(void)
 	say_freed("pages", BULK, __func__);
 }
 
+/* Until Linux 6.13 there is a function for lists. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)
 static noinline void gap_alloc_pages_bulk_list(void)
 {
 	unsigned long n = 0, got;
@@ -150,6 +152,11 @@ static noinline void gap_alloc_pages_bulk_list(void)
 	say_alloc("pages", BULK, BULK * PAGE_SIZE, GFP_KERNEL);
 	say_freed("pages", BULK, __func__);
 }
+#else
+static void gap_alloc_pages_bulk_list(void)
+{
+}
+#endif
 
 static noinline void gap_put_page(void)
 {
@@ -187,6 +194,27 @@ static noinline void gap_folio_alloc(void)
 	say_freed("pages", N, "gap_folio_alloc|folio_put");
 }
 
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
+/* Allowed in any context. An allocation that cannot take a lock fails. */
+static noinline void gap_alloc_pages_nolock(void)
+{
+	unsigned long i, n = 0;
+
+	for (i = 0; i < N; i++) {
+		pages[n] = alloc_pages_nolock(0, NUMA_NO_NODE, 0);
+		n += !!pages[n];
+	}
+	for (i = 0; i < n; i++)
+		__free_page(pages[i]);
+	say_alloc("pages", n, n * PAGE_SIZE, 0);
+	say_freed("pages", n, __func__);
+}
+#else
+static void gap_alloc_pages_nolock(void)
+{
+}
+#endif
+
 #ifdef CONFIG_CONTIG_ALLOC
 /* Find ranges: free the allocated pages and remember their addresses. */
 static noinline void contig_candidates(void)
@@ -195,10 +223,10 @@ static noinline void contig_candidates(void)
 
 	for (i = 0; i < CANDIDATES; i++)
 		pages[i] = alloc_pages(GFP_HIGHUSER_MOVABLE | __GFP_COMP,
-				       MAX_ORDER - 1);
+				       MAX_PAGE_ORDER);
 	for (i = 0; i < CANDIDATES; i++)
 		if (pages[i])
-			__free_pages(pages[i], MAX_ORDER - 1);
+			__free_pages(pages[i], MAX_PAGE_ORDER);
 }
 
 /*
@@ -216,7 +244,7 @@ static noinline void gap_alloc_contig_range(void)
 		if (!pages[i])
 			continue;
 		pfn = page_to_pfn(pages[i]) + 10;
-		if (alloc_contig_range(pfn, pfn + nr, MIGRATE_MOVABLE,
+		if (alloc_contig_range(pfn, pfn + nr, ACR_FLAGS_NONE,
 				       GFP_KERNEL))
 			continue;
 		free_contig_range(pfn, nr);
@@ -243,6 +271,7 @@ void gap_pages(void)
 	gap_put_page();
 	gap_release_pages();
 	gap_folio_alloc();
+	gap_alloc_pages_nolock();
 #ifdef CONFIG_CONTIG_ALLOC
 	gap_alloc_contig_range();
 #endif

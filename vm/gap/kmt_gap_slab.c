@@ -133,7 +133,8 @@ static noinline void gap_krealloc_moves(void)
 	}
 	say_alloc("kmalloc", 2 * N, N * 1040, GFP_KERNEL);
 	gap_kfree_all(N);
-	say_freed("kmalloc", N, "krealloc");
+	say_freed("kmalloc", N,
+		  "krealloc|krealloc_noprof|krealloc_node_align_noprof");
 	say_freed("kmalloc", N, "gap_kfree_all");
 }
 
@@ -232,11 +233,8 @@ static noinline void gap_cache_alloc_lru(void)
 
 static noinline void gap_cache_bulk(void)
 {
-	int n;
-
-	n = kmem_cache_alloc_bulk(gap_cache, GFP_KERNEL, BULK, objects);
-	if (n)
-		kmem_cache_free_bulk(gap_cache, n, objects);
+	if (kmem_cache_alloc_bulk(gap_cache, GFP_KERNEL, BULK, objects))
+		kmem_cache_free_bulk(gap_cache, BULK, objects);
 	say_alloc("cache", BULK, BULK * 200, GFP_KERNEL);
 	say_freed("cache", BULK, __func__);
 }
@@ -244,6 +242,38 @@ static noinline void gap_cache_bulk(void)
 /* A constructor prevents that the cache is merged with others of its size. */
 static void gap_construct(void *object)
 {
+}
+
+/* kfree() frees an object of a cache since Linux 6.4. */
+static noinline void gap_cache_kfree(void)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
+	unsigned long i;
+
+	for (i = 0; i < N; i++)
+		objects[i] = kmem_cache_alloc(gap_cache, GFP_KERNEL);
+	for (i = 0; i < N; i++)
+		kfree(objects[i]);
+	say_alloc("cache", N, N * 200, GFP_KERNEL);
+	say_freed("cache", N, __func__);
+#endif
+}
+
+/* Allowed in any context. An allocation that cannot take a lock fails. */
+static noinline void gap_kmalloc_nolock(size_t size)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 18, 0)
+	unsigned long i, n = 0;
+
+	for (i = 0; i < N; i++) {
+		objects[n] = kmalloc_nolock(size, 0, NUMA_NO_NODE);
+		n += !!objects[n];
+	}
+	for (i = 0; i < n; i++)
+		kfree_nolock(objects[i]);
+	say_alloc_any("kmalloc", n, n * size);
+	say_freed("kmalloc", n, __func__);
+#endif
 }
 
 int gap_slab(void)
@@ -262,7 +292,7 @@ int gap_slab(void)
 	gap_kmalloc_large_constant();
 	gap_kmalloc_large_variable(150000);
 	gap_kmalloc_nothing(0);
-	gap_kmalloc_fails((size_t)PAGE_SIZE << MAX_ORDER);
+	gap_kmalloc_fails((size_t)PAGE_SIZE << (MAX_PAGE_ORDER + 1));
 	gap_krealloc_moves();
 	gap_krealloc_stays();
 	gap_kfree_bulk();
@@ -272,6 +302,8 @@ int gap_slab(void)
 	gap_cache_alloc_node();
 	gap_cache_alloc_lru();
 	gap_cache_bulk();
+	gap_cache_kfree();
+	gap_kmalloc_nolock(110);
 	return 0;
 }
 
@@ -279,8 +311,12 @@ void gap_slab_end(void)
 {
 	/*
 	 * All objects of kfree_rcu() are freed when rcu_barrier() returns, or
-	 * soon after.
+	 * soon after.  Since Linux 6.18 they wait in a sheaf until it is full, or
+	 * until kvfree_rcu_barrier() flushes the sheaf.
 	 */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+	kvfree_rcu_barrier();
+#endif
 	rcu_barrier();
 	kmem_cache_destroy(gap_cache);
 }

@@ -20,8 +20,8 @@ static noinline void gap_vmalloc(void)
 		return;
 	first = vmalloc_to_page(area);
 	last = vmalloc_to_page(area + 49 * PAGE_SIZE);
-	pr_info("pages %#lx %#lx\n", (unsigned long)page_address(first),
-		(unsigned long)page_address(last));
+	pr_info("pages %#llx %#llx\n", kmt_page_address(first),
+		kmt_page_address(last));
 	vfree(area);
 	say_alloc("vmalloc", 1, 50 * PAGE_SIZE, GFP_KERNEL);
 	say_freed("vmalloc", 1, __func__);
@@ -42,10 +42,10 @@ static noinline void gap_vmalloc_odd(unsigned long size)
 /* vmalloc() allocates the array of so many pages with vmalloc() itself. */
 static noinline void gap_vmalloc_large(void)
 {
-	unsigned long size = 600 * PAGE_SIZE;
+	unsigned long n = PAGE_SIZE / sizeof(struct page *) + 88;
 
-	vfree(vmalloc(size));
-	say_alloc_any("vmalloc", 2, size + 600 * sizeof(struct page *));
+	vfree(vmalloc(n * PAGE_SIZE));
+	say_alloc_any("vmalloc", 2, n * (PAGE_SIZE + sizeof(struct page *)));
 	say_freed("vmalloc", 2, "*");
 }
 
@@ -110,6 +110,22 @@ static noinline void gap_vmalloc_fails(void)
 	say_freed("vmalloc", 0, "*");
 }
 
+/*
+ * vrealloc() in place: a free, and an allocation of another size. Modules can call
+ * vrealloc() since Linux 6.16.
+ */
+static noinline void gap_vrealloc(void)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
+	void *area = vmalloc(8 * PAGE_SIZE);
+
+	area = vrealloc(area, 3 * PAGE_SIZE, GFP_KERNEL);
+	vfree(area);
+	say_alloc("vmalloc", 2, 11 * PAGE_SIZE, GFP_KERNEL);
+	say_freed("vmalloc", 2, __func__);
+#endif
+}
+
 void gap_vmallocs(void)
 {
 	gap_vmalloc();
@@ -120,4 +136,5 @@ void gap_vmallocs(void)
 	gap_vmap();
 	gap_vmap_put_pages();
 	gap_vmalloc_fails();
+	gap_vrealloc();
 }

@@ -38,6 +38,8 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
+#include "kmt_compat.h"
+
 /*
  * The task that writes to /proc/kmt_nested; nested_mutex protects all
  * variables.
@@ -179,7 +181,7 @@ static int nested_operation(const char *what, unsigned long n, long *unwound)
 
 	if (!strcmp(what, "bulk")) {
 		memset(pages, 0, sizeof(pages));
-		n = alloc_pages_bulk_array(GFP_KERNEL, n, pages);
+		n = alloc_pages_bulk(GFP_KERNEL, n, pages);
 		middle = nested_stacks();
 		for (i = 0; i < n; i++)
 			__free_page(pages[i]);

@@ -32,8 +32,7 @@
 
 #include <trace/events/kmem.h>
 
-#include <asm/apic.h>
-#include <asm/nmi.h>
+#include "kmt_compat.h"
 
 /* Lists of held objects: each begins with a pointer to the previous one. */
 static void **snapshot_hoarded, **snapshot_kept, **snapshot_filled;
@@ -112,10 +111,10 @@ static noinline int snapshot_fail(gfp_t gfp)
 	struct page *page, *next;
 
 	while ((page = alloc_pages(GFP_NOWAIT | __GFP_NORETRY | gfp,
-				   MAX_ORDER - 1)))
+				   MAX_PAGE_ORDER)))
 		list_add(&page->lru, &pages);
 	list_for_each_entry_safe(page, next, &pages, lru)
-		__free_pages(page, MAX_ORDER - 1);
+		__free_pages(page, MAX_PAGE_ORDER);
 	return 0;
 }
 
@@ -220,7 +219,7 @@ static int snapshot_in_nmi(void (*func)(void), bool take)
 	if (take)
 		kmemtrace_snapshot();
 	atomic_set(&nmi_wanted, 1);
-	apic->send_IPI_mask(cpumask_of(smp_processor_id()), NMI_VECTOR);
+	kmt_send_nmi();
 	while (atomic_read(&nmi_wanted))
 		cpu_relax();
 	local_irq_restore(flags);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Functions of the newest kernel for the test modules, on older kernels. Each entry
+ * names the version from which the entry is no longer needed.
+ */
+#ifndef KMT_COMPAT_H
+#define KMT_COMPAT_H
+
+#include <linux/gfp.h>
+#include <linux/io.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/version.h>
+
+#include <uapi/linux/kmemtrace_abi.h>
+
+/* Linux 6.8: until then MAX_ORDER is one above the largest order. */
+#ifndef MAX_PAGE_ORDER
+#define MAX_PAGE_ORDER	(MAX_ORDER - 1)
+#endif
+
+/* Linux 6.14: until then the functions have other names. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)
+#define alloc_pages_bulk(gfp, n, pages)	alloc_pages_bulk_array(gfp, n, pages)
+#endif
+
+/* Linux 6.16: until then the parameter is the migrate type. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 16, 0)
+#define ACR_FLAGS_NONE	MIGRATE_MOVABLE
+#endif
+
+/*
+ * Return the address that the record of a page has: see KMEMTRACE_PTR_PHYSICAL. Any
+ * context.
+ */
+static inline u64 kmt_page_address(struct page *page)
+{
+	if (PageHighMem(page))
+		return KMEMTRACE_PTR_PHYSICAL | page_to_phys(page);
+	return (unsigned long)page_to_virt(page);
+}
+
+#ifdef CONFIG_X86
+#include <asm/apic.h>
+#include <asm/nmi.h>
+
+/* Send an NMI to this CPU. Context: preemption off. */
+static inline void kmt_send_nmi(void)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
+	apic->send_IPI_mask(cpumask_of(smp_processor_id()), NMI_VECTOR);
+#else
+	__apic_send_IPI_mask(cpumask_of(smp_processor_id()), NMI_VECTOR);
+#endif
+}
+#endif
+
+#endif
