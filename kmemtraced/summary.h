@@ -24,7 +24,7 @@ typedef struct {
 	guint record_bytes;
 	guint64 n_subbufs;
 	guint64 subbuf_bytes;
-	gboolean has_size_option; /* option -b sets the buffer size */
+	gboolean has_size_option; /* the event source has option -b */
 	gboolean keeps_newest;	  /* a full buffer drops its oldest events */
 	gboolean had_snapshots;	  /* snapshots took some of the lost events */
 	char *directory; /* directory of the capture; NULL: as requested */

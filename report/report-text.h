@@ -16,7 +16,10 @@ void kmt_text_add_rest(const KmtReport *report, KmtColumns *columns,
 void kmt_text_print_title(FILE *out, const char *title);
 /* Return "*" in the report of a sample, else "". */
 const char *kmt_text_scale_mark(const KmtReport *report);
-/* Fill a cell with the heading of a scaled column. */
+/*
+ * Fill a cell with the heading of a column that is an estimate if the capture is a
+ * sample.
+ */
 void kmt_text_add_head(const KmtReport *report, KmtColumns *columns,
 		       const char *head);
 /* Print the meaning of the marks "~" and "*" below a table. */

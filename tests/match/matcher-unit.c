@@ -583,8 +583,8 @@ static void test_format_of_noise(void)
 	gsize size;
 	guint i;
 
-	/* One record in ten has the size 112; the other records have no size.
-	 */
+	/* The first record has the event_size 112; the other 19 records are
+	 * filled with zeros. */
 	g_assert_true(g_file_get_contents(noise, &data, &size, NULL));
 	for (i = 1; i < 20; i++)
 		memset(data + (gsize)i * 56, 0, 56);
