@@ -43,6 +43,16 @@
  * precedes the next allocation of the same address on another CPU, as far as
  * the clocks of both CPUs agree.
  *
+ * Deferred frees
+ * --------------
+ * kfree_rcu() and related functions hand memory over to the kernel, which
+ * releases the memory after a grace period.  Version 3 records both moments: a
+ * DEFER record at the hand-over, and the FREE record when the memory is about to
+ * become available.  Between the two, the memory is deferred: it is neither in
+ * use nor available.  The FREE record of deferred memory has the call site and
+ * the task of the code that ends the grace period; the DEFER record has those of
+ * the code that caused the free.
+ *
  * Lost events
  * -----------
  * An event is lost if the buffer of its CPU is full, if the event occurs where
@@ -60,7 +70,9 @@
  * 2: struct kmemtrace_event_v2, 64 bytes, or struct kmemtrace_event_v2s, 72
  *    bytes, with kmemtrace.stacks=yes; the ids LOST, MARK, MORE, and STOP; the
  *    types PERCPU and VMALLOC; the tables caches, tasks, marks, and stacks.
- *    With the kernel parameter kmemtrace.abi=1 the kernel writes version 1.
+ * 3: the records of version 2; the id DEFER.
+ * With the kernel parameter kmemtrace.abi=1 or =2 the kernel writes version 1 or
+ * 2.
  */
 #ifndef _KMEMTRACE_ABI_H
 #define _KMEMTRACE_ABI_H
@@ -75,7 +87,7 @@
  * a capture whose kmemtrace.meta names a newer version, because the meaning of
  * its tables is unknown.  Records without kmemtrace.meta are read by rule 3.
  */
-#define KMEMTRACE_ABI_VERSION	2
+#define KMEMTRACE_ABI_VERSION	3
 
 /* Values of event_id. */
 enum kmemtrace_event_id {
@@ -93,6 +105,13 @@ enum kmemtrace_event_id {
 	KMEMTRACE_EVENT_MORE	= 5,
 	/* Version 2: the kernel stopped tracing; struct kmemtrace_event_stop. */
 	KMEMTRACE_EVENT_STOP	= 6,
+	/*
+	 * Version 3: memory was handed over to be freed after a grace period.
+	 * The fields are those of a FREE record.  One FREE record of the
+	 * same address follows, unless the capture ends before or loses events.  type_id is
+	 * KMALLOC, CACHE, or VMALLOC.
+	 */
+	KMEMTRACE_EVENT_DEFER	= 7,
 };
 
 /*
@@ -108,7 +127,14 @@ enum kmemtrace_event_id {
  * never added to bytes of other types.
  */
 enum kmemtrace_type_id {
-	/* kmalloc(), kfree(), and related functions. */
+	/*
+	 * kmalloc(), kfree(), and related functions.  Since Linux 6.4 kfree()
+	 * also frees objects of caches.  Such a FREE record has the type CACHE
+	 * if the kernel can identify the cache, but the type KMALLOC if the
+	 * cache is merged with one of kmalloc().  On such a kernel, a FREE or
+	 * DEFER record of type KMALLOC is therefore valid for an object of
+	 * either type.
+	 */
 	KMEMTRACE_TYPE_KMALLOC	= 0,
 	/* kmem_cache_alloc(), kmem_cache_free(), and related functions. */
 	KMEMTRACE_TYPE_CACHE	= 1,
@@ -139,7 +165,7 @@ enum kmemtrace_type_id {
  * The record of version 1, 56 bytes.  No compiler adds padding on any
  * architecture; the assertions below verify this.
  *
- * Fields marked "allocations" have no meaning in a FREE record: the kernel
+ * Fields marked "allocations" have no meaning in a FREE or DEFER record: the kernel
  * writes 0 (in node KMEMTRACE_NODE_NONE), and a reader ignores them.
  */
 struct kmemtrace_event {
