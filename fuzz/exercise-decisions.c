@@ -62,8 +62,8 @@ static gint compare_addresses(guint64 x, guint x_type, guint64 y, guint y_type)
 }
 
 /*
- * Order decisions by record, then deferred decisions by address.  Decisions
- * deferred to the same record concern different addresses and are made in no
+ * Order decisions by record, then delayed decisions by address.  Decisions
+ * delayed to the same record concern different addresses and are made in no
  * fixed order.
  */
 static gint compare_decisions(gconstpointer a, gconstpointer b)
@@ -72,10 +72,10 @@ static gint compare_decisions(gconstpointer a, gconstpointer b)
 
 	if (x->index != y->index)
 		return x->index < y->index ? -1 : 1;
-	if (x->deferred != y->deferred)
-		return x->deferred ? -1 : 1;
-	return x->deferred ? compare_addresses(x->ptr, x->type, y->ptr, y->type)
-			   : 0;
+	if (x->delayed != y->delayed)
+		return x->delayed ? -1 : 1;
+	return x->delayed ? compare_addresses(x->ptr, x->type, y->ptr, y->type)
+			  : 0;
 }
 
 GArray *kmt_exercise_steal_decisions(KmtExercise *exercise)

@@ -68,8 +68,7 @@ static KmtExerciseDecision *add_decision(MatcherRun *run, KmtMatchSlowOp op,
 		(guint16)position->file->position);
 	gint64 time;
 
-	decision->deferred =
-		(guint8)kmt_matcher_is_deferred(run->matcher, &time);
+	decision->delayed = (guint8)kmt_matcher_is_delayed(run->matcher, &time);
 	return decision;
 }
 
@@ -99,7 +98,7 @@ static void on_alloc(gpointer user, const KmtMatchObject *object,
 	KmtExerciseDecision *decision = add_decision(run, KMT_MATCH_SLOW_ALLOC,
 						     object, event, position);
 
-	g_assert_false(decision->deferred);
+	g_assert_false(decision->delayed);
 	g_assert_cmpuint(object->file, ==, position->file->position);
 	g_assert_cmpuint(object->index, ==, position->index);
 	check_object(run, object);
@@ -164,7 +163,7 @@ static void on_double(gpointer user, const KmtMatchObject *object,
 	run->doubled[file][position->index] = 1;
 	if (free_event) {
 		g_assert_cmpint(class, ==, KMT_MATCH_DOUBLE_RACE);
-		g_assert_false(decision->deferred);
+		g_assert_false(decision->delayed);
 		set_reported(run, &run->current);
 	}
 	g_assert_cmpuint(class, <, KMT_MATCH_N_DOUBLE);

@@ -50,7 +50,7 @@ static void consume_slow_event(KmtExercise *exercise,
 		exercise, event->op, has_object ? &event->object : NULL,
 		event->ptr, event->type, event->file);
 
-	decision->deferred = (guint8)event->deferred;
+	decision->delayed = (guint8)event->delayed;
 	decision->mismatch = (guint8)event->mismatch;
 	decision->class = (guint8)event->class;
 	decision->late_free = (guint8)event->late_free;

@@ -36,7 +36,7 @@ typedef struct {
 	guint8 type;
 	guint8 op; /* KmtMatchSlowOp */
 	guint8 class;
-	guint8 deferred, mismatch, late_free;
+	guint8 delayed, mismatch, late_free;
 } KmtExerciseDecision;
 G_STATIC_ASSERT(sizeof(KmtExerciseDecision) == 88);
 

@@ -145,9 +145,8 @@ static void count_alloc(KmtAccounting *accounting, KmtClassStats *stats,
 
 /* Count an allocation for a lifetime filter. Whether the object matches is
  * known only when it is freed or at the end of the span. */
-static void count_deferred_alloc(KmtAccounting *accounting,
-				 KmtClassStats *stats, gint64 now,
-				 guint32 class_id, guint16 file)
+static void count_delayed_alloc(KmtAccounting *accounting, KmtClassStats *stats,
+				gint64 now, guint32 class_id, guint16 file)
 {
 	KmtMatchKey key =
 		kmt_match_keys_of_class(accounting->aggregate->keys, class_id);
@@ -204,8 +203,8 @@ static void detailed_free(KmtAccounting *accounting, KmtClassStats *stats,
 	if (filter->lifetime) {
 		if (!accounting->inside || !has_lifetime(filter, lifetime))
 			return;
-		count_deferred_alloc(accounting, stats, freed->now,
-				     freed->class_id, freed->alloc_file);
+		count_delayed_alloc(accounting, stats, freed->now,
+				    freed->class_id, freed->alloc_file);
 		account_close(accounting, stats);
 	}
 	account_free(accounting, stats, cross);
@@ -303,8 +302,8 @@ static void count_live_object(KmtAccounting *accounting,
 	if (filter->lifetime) {
 		if (!has_lifetime(filter, age))
 			return;
-		count_deferred_alloc(accounting, stats, end, object->class_id,
-				     object->file);
+		count_delayed_alloc(accounting, stats, end, object->class_id,
+				    object->file);
 	}
 	if (detail_of(accounting, stats))
 		kmt_histogram_add(&detail_of(accounting, stats)->ages, age, 1);

@@ -182,11 +182,11 @@ void kmt_match_expire_pending(KmtMatcher *m, gboolean all)
 
 		if (p->next)
 			__builtin_prefetch(p->next->entry);
-		m->deferred = TRUE;
-		m->deferred_since = p->since;
+		m->delayed = TRUE;
+		m->delayed_since = p->since;
 		if (!p->resolved)
 			expire_one(m, p);
-		m->deferred = FALSE;
+		m->delayed = FALSE;
 		m->oldest = p->next;
 		if (!m->oldest)
 			m->newest = NULL;

@@ -69,13 +69,13 @@ typedef struct {
 struct KmtMatcher {
 	KmtMatchOps ops;
 	gpointer user;
-	guint64 tolerance;     /* clock tolerance in ns */
-	gint64 now;	       /* merged time in ns */
-	gboolean deferred;     /* whether the decision that is reported was
-				* pending */
-	gint64 deferred_since; /* if deferred: merged time since which the
-				* decision was pending */
-	KmtMatchKeys *keys;    /* source of the class numbers, or NULL */
+	guint64 tolerance;    /* clock tolerance in ns */
+	gint64 now;	      /* merged time in ns */
+	gboolean delayed;     /* whether the decision that is reported was
+			       * pending */
+	gint64 delayed_since; /* if delayed: merged time since which the
+			       * decision was pending */
+	KmtMatchKeys *keys;   /* source of the class numbers, or NULL */
 	const KmtInputCapture *capture;
 
 	/* Times at which events may be missing: */

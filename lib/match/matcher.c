@@ -227,12 +227,12 @@ void kmt_matcher_process(KmtMatcher *m, const struct kmemtrace_event *event,
 	}
 }
 
-gboolean kmt_matcher_is_deferred(const KmtMatcher *m, gint64 *time)
+gboolean kmt_matcher_is_delayed(const KmtMatcher *m, gint64 *time)
 {
-	if (m->deferred)
-		*time = kmt_match_add_saturated(m->deferred_since,
+	if (m->delayed)
+		*time = kmt_match_add_saturated(m->delayed_since,
 						(gint64)m->tolerance);
-	return m->deferred;
+	return m->delayed;
 }
 
 void kmt_matcher_finish(KmtMatcher *m)

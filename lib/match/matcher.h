@@ -151,7 +151,7 @@ void kmt_matcher_advance(KmtMatcher *matcher, gint64 now);
  * event. If so, *time is the merged time after which the decision was due. Only
  * for calls from a callback.
  */
-gboolean kmt_matcher_is_deferred(const KmtMatcher *matcher, gint64 *time);
+gboolean kmt_matcher_is_delayed(const KmtMatcher *matcher, gint64 *time);
 
 /* Decide about all pending records. No record follows. */
 void kmt_matcher_finish(KmtMatcher *matcher);

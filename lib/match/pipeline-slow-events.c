@@ -54,10 +54,10 @@ static KmtMatchSlowEvent *add_slow_event(KmtMatchShard *shard,
 	slow_event->ptr = event->ptr;
 	slow_event->call_site = event->call_site;
 	slow_event->now = event->timestamp;
-	slow_event->deferred =
-		kmt_matcher_is_deferred(shard->matcher, &time) != FALSE;
-	slow_event->index = slow_event->deferred ? index_after(shard, time)
-						 : shard->item->index;
+	slow_event->delayed =
+		kmt_matcher_is_delayed(shard->matcher, &time) != FALSE;
+	slow_event->index = slow_event->delayed ? index_after(shard, time)
+						: shard->item->index;
 	return slow_event;
 }
 
@@ -130,7 +130,7 @@ static gboolean is_before(const KmtMatchSlowEvent *a,
 			  const KmtMatchSlowEvent *b)
 {
 	return a->index < b->index ||
-	       (a->index == b->index && a->deferred > b->deferred);
+	       (a->index == b->index && a->delayed > b->delayed);
 }
 
 /*

@@ -29,7 +29,7 @@ typedef struct {
 	guint32 index;	  /* the record to which the decision belongs; n after
 			   * the last record */
 	guint8 op;	  /* KmtMatchSlowOp */
-	guint8 deferred;  /* the decision precedes the record; otherwise it
+	guint8 delayed;	  /* the decision precedes the record; otherwise it
 			   * replaces the step of the record */
 	guint8 mismatch;  /* FREE */
 	guint8 class;	  /* DOUBLE: KmtMatchDoubleAlloc, UNMATCHED:
