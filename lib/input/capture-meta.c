@@ -379,6 +379,40 @@ static void read_source(KmtInputCapture *capture)
 				   "their number is unknown");
 }
 
+/*
+ * Read a kernel release such as "6.12.3-amd64". Return FALSE if kmemtrace.meta
+ * has none or it does not begin with two numbers.
+ */
+static gboolean read_release(GKeyFile *meta, guint64 *major, guint64 *minor)
+{
+	g_autofree char *text =
+		g_key_file_get_string(meta, "capture", "kernel_release", NULL);
+	char *end;
+
+	if (!text || !g_ascii_isdigit(*text))
+		return FALSE;
+	*major = g_ascii_strtoull(text, &end, 10);
+	if (*end != '.' || !g_ascii_isdigit(end[1]))
+		return FALSE;
+	*minor = g_ascii_strtoull(end + 1, NULL, 10);
+	return TRUE;
+}
+
+/* Read which frees the kernel and its records have. */
+static void read_version(KmtInputCapture *capture)
+{
+	guint64 version, major, minor;
+
+	/* load() has refused newer versions. */
+	if (meta_uint64(capture->meta, "capture", "abi_version", &version))
+		capture->abi_version = (guint)version;
+	if (read_release(capture->meta, &major, &minor))
+		capture->kfree_of_caches =
+			major > 6 || (major == 6 && minor >= 4);
+	else
+		capture->kfree_of_caches = capture->abi_version >= 3;
+}
+
 gboolean kmt_input_meta_read(KmtInputCapture *capture, GError **error)
 {
 	g_autoptr(GPtrArray) dirs = NULL;
@@ -406,6 +440,7 @@ gboolean kmt_input_meta_read(KmtInputCapture *capture, GError **error)
 	read_event_selection(capture);
 	read_incomplete(capture);
 	read_source(capture);
+	read_version(capture);
 	return TRUE;
 }
 

@@ -130,6 +130,16 @@ struct KmtInputCapture {
 	gboolean filtered;
 	guint64 sample; /* sampling factor: one of this many allocations was
 			 * recorded; 1 means that all were recorded */
+	/* Version of the records; 0 if unknown, because there is no
+	 * kmemtrace.meta or it has no valid abi_version. */
+	guint abi_version;
+	/* The records may include DEFER records: they have version 3, or their
+	 * version is unknown and their size is that of version 3. */
+	gboolean may_defer;
+	/* kfree() of the traced kernel frees objects of any cache, as since
+	 * Linux 6.4. The type of a FREE or DEFER record then does not tell
+	 * kmalloc() objects from those of caches. */
+	gboolean kfree_of_caches;
 	guint frees_not_recorded; /* bit mask by type id: if bit i is set, some
 				   * frees of type i were not recorded */
 	/* Number of CPUs that have records according to kmemtrace.meta but no
@@ -265,8 +275,8 @@ gboolean kmt_input_capture_is_truncated(const KmtInputCapture *capture);
 const char *kmt_input_capture_byte_order(const KmtInputCapture *capture);
 
 /*
- * Set the fields that are undefined in a FREE record to the values that the
- * kernel writes.
+ * Set the fields that are undefined in a FREE or DEFER record to the values
+ * that the kernel writes.
  */
 static inline void kmt_input_clear_free_fields(struct kmemtrace_event *event)
 {
@@ -276,6 +286,20 @@ static inline void kmt_input_clear_free_fields(struct kmemtrace_event *event)
 	event->gfp_flags = 0;
 }
 
+/* Return whether a record is a DEFER record. */
+static inline gboolean kmt_input_is_defer(const KmtInputRawEvent *event,
+					  const KmtInputCapture *capture)
+{
+	return event->event_id == KMEMTRACE_EVENT_DEFER && capture->may_defer;
+}
+
+/* Return whether a DEFER record can have this type. */
+static inline gboolean kmt_input_is_defer_type(guint type)
+{
+	return type == KMEMTRACE_TYPE_KMALLOC || type == KMEMTRACE_TYPE_CACHE ||
+	       type == KMEMTRACE_TYPE_VMALLOC;
+}
+
 /* Reverse the byte order of each field of a record of version 1. */
 void kmt_input_swap_event(struct kmemtrace_event *event);
 
@@ -283,8 +307,8 @@ void kmt_input_swap_event(struct kmemtrace_event *event);
  * Copy the record with the given index into *event and convert the copy to the
  * byte order of this host. The file must not be a stream, and index must be
  * less than file->n_records. Fields beyond version 1 are not copied. In a FREE
- * record, fields without a meaning get the values that the kernel writes: 0,
- * and -1 for the node.
+ * or DEFER record, fields without a meaning get the values that the kernel
+ * writes: 0, and -1 for the node.
  */
 void kmt_input_cpu_file_get(const KmtInputCpuFile *file, guint64 index,
 			    struct kmemtrace_event *event);

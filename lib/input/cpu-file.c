@@ -93,6 +93,7 @@ void kmt_input_cpu_file_get(const KmtInputCpuFile *file, guint64 index,
 	memcpy(event, file->map + index * file->record_size, sizeof(*event));
 	if (file->swapped)
 		kmt_input_swap_event(event);
-	if (event->event_id == KMEMTRACE_EVENT_FREE)
+	if (event->event_id == KMEMTRACE_EVENT_FREE ||
+	    kmt_input_is_defer(event, file->capture))
 		kmt_input_clear_free_fields(event);
 }

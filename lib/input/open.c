@@ -206,6 +206,43 @@ static void find_recorded_loss(KmtInputCapture *capture)
 	}
 }
 
+static gboolean has_defer_record(const KmtInputCpuFile *file)
+{
+	const guint8 *record = file->map;
+	struct kmemtrace_event event;
+	guint64 i;
+
+	for (i = 0; record && !file->stream && i < file->n_records;
+	     i++, record += file->record_size) {
+		if (G_LIKELY(*record != KMEMTRACE_EVENT_DEFER))
+			continue;
+		kmt_input_cpu_file_get(file, i, &event);
+		if (event.event_size == file->record_size)
+			return TRUE;
+	}
+	return FALSE;
+}
+
+/*
+ * Set may_defer. Without kmemtrace.meta, a DEFER record shows a kernel whose
+ * kfree() frees objects of any cache; search the mapped files for one.
+ */
+static void find_defers(KmtInputCapture *capture)
+{
+	guint i;
+
+	capture->may_defer =
+		capture->record_size >= KMEMTRACE_EVENT_SIZE_V2 &&
+		(!capture->abi_version || capture->abi_version >= 3);
+	for (i = 0; capture->may_defer && !capture->meta &&
+		    !capture->kfree_of_caches && i < capture->files->len;
+	     i++) {
+		capture->kfree_of_caches =
+			has_defer_record(capture->files->pdata[i]);
+		kmt_input_cpu_file_drop_pages(capture->files->pdata[i]);
+	}
+}
+
 static gboolean read_formats(KmtInputCapture *capture,
 			     const KmtInputOptions *options, GError **error)
 {
@@ -270,6 +307,7 @@ KmtInputCapture *kmt_input_capture_open(const char *const *operands,
 	count_records(capture);
 	kmt_input_meta_apply(capture);
 	find_recorded_loss(capture);
+	find_defers(capture);
 	note_missing(capture);
 	return g_steal_pointer(&capture);
 }
