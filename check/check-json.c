@@ -89,6 +89,8 @@ static void add_rules(KmtJson *json, const KmtCheck *check)
 
 	kmt_json_begin_array(json, "rules");
 	for (rule = 0; rule < n; rule++) {
+		if (kmt_rules[rule].of_defers && !check->has_defers)
+			continue;
 		kmt_json_begin_object(json, NULL);
 		kmt_json_text(json, "name", kmt_rules[rule].name);
 		kmt_json_text(json, "description", kmt_rules[rule].description);
@@ -133,7 +135,7 @@ void kmt_check_json(const KmtCheck *check, FILE *out)
 	add_rules(json, check);
 	if (check->across_files) {
 		kmt_json_begin_object(json, "findings");
-		kmt_output_findings(json, &check->findings);
+		kmt_output_findings(json, &check->findings, check->has_defers);
 		kmt_json_end_object(json);
 	} else {
 		kmt_json_null(json, "findings");

@@ -10,6 +10,7 @@
 static const char *const event_names[] = {
 	[KMEMTRACE_EVENT_ALLOC] = "alloc",
 	[KMEMTRACE_EVENT_FREE] = "free",
+	[KMEMTRACE_EVENT_DEFER] = "defer",
 };
 
 static const char *const type_names[] = {
@@ -79,7 +80,9 @@ static void print_mark(const struct kmemtrace_event *e, FILE *out)
 static void print_event(const KmtInputCpuFile *file,
 			const struct kmemtrace_event *e, FILE *out)
 {
-	if (e->event_id > KMEMTRACE_EVENT_FREE ||
+	gboolean is_defer = kmt_input_is_defer(e, file->capture);
+
+	if ((e->event_id > KMEMTRACE_EVENT_FREE && !is_defer) ||
 	    e->event_id == KMEMTRACE_EVENT_NULL ||
 	    e->type_id > kmt_input_last_type(file->record_size) ||
 	    e->event_size != file->record_size)
@@ -92,7 +95,7 @@ static void print_event(const KmtInputCpuFile *file,
 		" t=%" G_GINT64_FORMAT " site=0x%" G_GINT64_MODIFIER
 		"x ptr=0x%" G_GINT64_MODIFIER "x",
 		(gint64)e->timestamp, (guint64)e->call_site, (guint64)e->ptr);
-	if (e->event_id == KMEMTRACE_EVENT_FREE)
+	if (e->event_id == KMEMTRACE_EVENT_FREE || is_defer)
 		return;
 	fprintf(out,
 		" req=%" G_GUINT64_FORMAT " alloc=%" G_GUINT64_FORMAT
@@ -181,6 +184,21 @@ static void print_count(const KmtCheck *check, KmtRuleId rule, FILE *out)
 			check->kept[rule]);
 }
 
+static void print_defer_counts(const KmtCheck *check, FILE *out)
+{
+	const KmtMatchFindings *f = &check->findings;
+
+	print_count(check, KMT_RULE_UNMATCHED_DEFER, out);
+	fprintf(out,
+		"  besides %" G_GUINT64_FORMAT " of memory from before the "
+		"trace, %" G_GUINT64_FORMAT " after loss\n",
+		f->unmatched_defers[KMT_MATCH_UNMATCHED_BEFORE_TRACE],
+		f->unmatched_defers[KMT_MATCH_UNMATCHED_AFTER_LOSS]);
+	print_count(check, KMT_RULE_DOUBLE_DEFER, out);
+	fprintf(out, "  besides %" G_GUINT64_FORMAT " after loss\n",
+		f->double_defers_after_loss);
+}
+
 static void print_counts(const KmtCheck *check, FILE *out)
 {
 	const KmtMatchFindings *f = &check->findings;
@@ -188,6 +206,8 @@ static void print_counts(const KmtCheck *check, FILE *out)
 
 	fputs("Rule                     Errors\n", out);
 	for (rule = 0; rule < KMT_N_MARK_RULES; rule++) {
+		if (kmt_rules[rule].of_defers && !check->has_defers)
+			continue;
 		print_count(check, rule, out);
 		fputc('\n', out);
 	}
@@ -212,6 +232,8 @@ static void print_counts(const KmtCheck *check, FILE *out)
 	print_count(check, KMT_RULE_MISMATCHED_FREE, out);
 	fprintf(out, "  besides %" G_GUINT64_FORMAT " after loss\n",
 		f->mismatches_after_loss);
+	if (check->has_defers)
+		print_defer_counts(check, out);
 }
 
 void kmt_check_text(const KmtCheck *check, FILE *out)

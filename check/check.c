@@ -117,6 +117,8 @@ static void check_file(KmtCheck *check, const KmtInputCpuFile *file)
 		kmt_input_cpu_file_get(file, i, &events[current]);
 		input.event = &events[current];
 		read_owner(file, i, &owner, &input);
+		if (kmt_input_is_defer(input.event, file->capture))
+			check->has_defers = TRUE;
 		if (check_record(check, &input, i)) {
 			if (kmt_input_is_loss(input.event, file->record_size))
 				add_saturated(
@@ -209,6 +211,26 @@ static void on_unmatched(gpointer user, const struct kmemtrace_event *event,
 			  position->index);
 }
 
+static void on_double_defer(gpointer user, const KmtMatchObject *object,
+			    const struct kmemtrace_event *event,
+			    const KmtMatchPosition *position,
+			    gboolean after_loss)
+{
+	if (!after_loss)
+		add_error(user, KMT_RULE_DOUBLE_DEFER, position->file,
+			  position->index);
+}
+
+static void on_unmatched_defer(gpointer user,
+			       const struct kmemtrace_event *event,
+			       const KmtMatchPosition *position,
+			       KmtMatchUnmatched class)
+{
+	if (class == KMT_MATCH_UNMATCHED_UNEXPLAINED)
+		add_error(user, KMT_RULE_UNMATCHED_DEFER, position->file,
+			  position->index);
+}
+
 static guint address_hash(gconstpointer p)
 {
 	const TrackedAddress *address = p;
@@ -239,7 +261,15 @@ static guint64 record_id(const KmtInputCpuFile *file, guint64 index)
 	return (guint64)file->position << 48 | index;
 }
 
-/* Collect the unmatched frees by record_id(), and their addresses. */
+/* Return whether find_before() finds the preceding record of an error. */
+static gboolean is_searched(KmtRuleId rule)
+{
+	return rule == KMT_RULE_UNMATCHED_FREE ||
+	       rule == KMT_RULE_UNMATCHED_DEFER ||
+	       rule == KMT_RULE_DOUBLE_DEFER;
+}
+
+/* Collect these errors by record_id(), and their addresses. */
 static void collect_addresses(KmtCheck *check, GHashTable *errors,
 			      GHashTable *addresses)
 {
@@ -251,7 +281,7 @@ static void collect_addresses(KmtCheck *check, GHashTable *errors,
 		guint64 *id;
 		TrackedAddress *address;
 
-		if (e->rule != KMT_RULE_UNMATCHED_FREE)
+		if (!is_searched(e->rule))
 			continue;
 		id = g_new(guint64, 1);
 		*id = record_id(e->file, e->index);
@@ -264,7 +294,8 @@ static void collect_addresses(KmtCheck *check, GHashTable *errors,
 }
 
 /*
- * Find the record that precedes each unmatched free at the same address. The
+ * Find the record that precedes each unmatched free, and each DEFER that breaks
+ * a rule, at the same address. The
  * matcher does not store such records. Few errors are printed, so another pass
  * is cheaper.
  */
@@ -307,6 +338,8 @@ static void check_across(KmtCheck *check)
 		.on_free = on_free,
 		.on_double = on_double,
 		.on_unmatched = on_unmatched,
+		.on_double_defer = on_double_defer,
+		.on_unmatched_defer = on_unmatched_defer,
 	};
 	g_autoptr(KmtMatchMerge) merge = kmt_match_merge_new(check->capture);
 	const KmtMatchOptions options = {

@@ -40,6 +40,7 @@ typedef struct {
 	KmtMatchFindings findings; /* counts of all classes, errors or not */
 	KmtInputTables *tables;
 	gboolean has_marks;
+	gboolean has_defers;  /* the capture has DEFER records */
 	KmtInputMarks *marks; /* NULL: the capture has no marks */
 } KmtCheck;
 

@@ -19,6 +19,11 @@ static gboolean is_mark(const KmtRuleInput *in)
 	return kmt_input_is_mark(in->event, in->file->record_size);
 }
 
+static gboolean is_defer(const KmtRuleInput *in)
+{
+	return kmt_input_is_defer(in->event, in->file->capture);
+}
+
 static gboolean is_alloc(const KmtRuleInput *in)
 {
 	return in->event->event_id == KMEMTRACE_EVENT_ALLOC;
@@ -42,7 +47,7 @@ static gboolean size_differs(const KmtRuleInput *in)
 static gboolean unknown_event(const KmtRuleInput *in)
 {
 	return in->event->event_id > KMEMTRACE_EVENT_FREE && !is_lost(in) &&
-	       !is_stop(in) && !is_mark(in);
+	       !is_stop(in) && !is_mark(in) && !is_defer(in);
 }
 
 static gboolean unknown_type(const KmtRuleInput *in)
@@ -50,6 +55,11 @@ static gboolean unknown_type(const KmtRuleInput *in)
 	return in->event->type_id >
 		       kmt_input_last_type(in->file->record_size) &&
 	       !is_mark(in);
+}
+
+static gboolean wrong_defer_type(const KmtRuleInput *in)
+{
+	return is_defer(in) && !kmt_input_is_defer_type(in->event->type_id);
 }
 
 static gboolean null_pointer(const KmtRuleInput *in)
@@ -207,6 +217,10 @@ const KmtRule kmt_rules[KMT_N_RULES] = {
 	[KMT_RULE_UNKNOWN_TYPE] = {"unknown-type",
 				   "type_id is not defined in this version",
 				   unknown_type},
+	[KMT_RULE_DEFER_TYPE] = {"defer-type",
+				 "a deferred free is not of kmalloc, cache, or "
+				 "vmalloc memory",
+				 wrong_defer_type, TRUE},
 	[KMT_RULE_NULL_POINTER] = {"null-pointer", "ptr is 0", null_pointer},
 	[KMT_RULE_NOTHING_REQUESTED] = {"nothing-requested",
 					"bytes_req of an allocation is 0",
@@ -281,4 +295,11 @@ const KmtRule kmt_rules[KMT_N_RULES] = {
 				      "memory of kmalloc is freed as that of "
 				      "a cache, or the other way round",
 				      NULL},
+	[KMT_RULE_UNMATCHED_DEFER] = {"unmatched-defer",
+				      "a deferred free of memory that is not "
+				      "allocated",
+				      NULL, TRUE},
+	[KMT_RULE_DOUBLE_DEFER] = {"double-defer",
+				   "a second deferred free of the same memory",
+				   NULL, TRUE},
 };

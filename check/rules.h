@@ -20,6 +20,7 @@ typedef enum {
 	KMT_RULE_SIZE_DIFFERS,
 	KMT_RULE_UNKNOWN_EVENT,
 	KMT_RULE_UNKNOWN_TYPE,
+	KMT_RULE_DEFER_TYPE,
 	KMT_N_FATAL_RULES,
 
 	KMT_RULE_NULL_POINTER = KMT_N_FATAL_RULES,
@@ -55,6 +56,8 @@ typedef enum {
 	KMT_RULE_DOUBLE_ALLOCATION = KMT_N_MARK_RULES,
 	KMT_RULE_UNMATCHED_FREE,
 	KMT_RULE_MISMATCHED_FREE,
+	KMT_RULE_UNMATCHED_DEFER,
+	KMT_RULE_DOUBLE_DEFER,
 	KMT_N_RULES
 } KmtRuleId;
 
@@ -81,6 +84,9 @@ typedef struct {
 	const char *description;
 	/* NULL for the rules of marks and the rules across files. */
 	gboolean (*broken)(const KmtRuleInput *input);
+	/* The rule concerns DEFER records, and the output lists it only if the
+	 * capture has some. */
+	gboolean of_defers;
 } KmtRule;
 
 /* All rules, indexed by KmtRuleId. */

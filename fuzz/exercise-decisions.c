@@ -27,7 +27,20 @@ KmtExerciseObject kmt_exercise_object(const KmtMatchKeys *keys,
 	object.bytes_alloc = bytes.alloc;
 	object.file = o->file;
 	object.type = o->type;
+	if (o->is_deferred) {
+		object.is_deferred = TRUE;
+		object.defer_time = o->defer.time;
+		object.defer_site = o->defer.call_site;
+		object.defer_file = o->defer.file;
+	}
 	return object;
+}
+
+gboolean kmt_exercise_has_object(KmtMatchSlowOp op, guint class)
+{
+	return op != KMT_MATCH_SLOW_UNMATCHED &&
+	       op != KMT_MATCH_SLOW_UNMATCHED_DEFER &&
+	       (op != KMT_MATCH_SLOW_DEFER || class != KMT_MATCH_DEFER_LATE);
 }
 
 KmtExerciseDecision *kmt_exercise_add_decision(KmtExercise *exercise,

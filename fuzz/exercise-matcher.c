@@ -119,7 +119,8 @@ static void on_free(gpointer user, const KmtMatchObject *object,
 	g_assert_cmphex(object->ptr, ==, event->ptr);
 	g_assert_cmpint(kmt_input_namespace_of(object->type), ==,
 			kmt_input_namespace_of(event->type_id));
-	if (object->type == event->type_id)
+	if (object->type == event->type_id ||
+	    run->exercise->capture->kfree_of_caches)
 		g_assert_false(mismatch);
 	else if (mismatch)
 		findings->mismatches++;
@@ -182,6 +183,65 @@ static void on_unmatched(gpointer user, const struct kmemtrace_event *event,
 	set_reported(run, position);
 	g_assert_cmpuint(class, <, KMT_MATCH_N_UNMATCHED);
 	run->exercise->findings.unmatched[class]++;
+}
+
+static void on_defer(gpointer user, const KmtMatchObject *object,
+		     const struct kmemtrace_event *event,
+		     const KmtMatchPosition *position,
+		     KmtMatchDeferEffect effect)
+{
+	MatcherRun *run = user;
+	KmtExerciseDecision *decision = add_decision(run, KMT_MATCH_SLOW_DEFER,
+						     object, event, position);
+
+	decision->class = (guint8)effect;
+	g_assert_false(decision->delayed);
+	g_assert_true((object != NULL) ==
+		      kmt_exercise_has_object(KMT_MATCH_SLOW_DEFER, effect));
+	set_reported(run, position);
+	if (!object)
+		return;
+	check_object(run, object);
+	g_assert_cmphex(object->ptr, ==, event->ptr);
+	g_assert_true(object->is_deferred);
+	g_assert_cmphex(object->defer.call_site, ==, event->call_site);
+	g_assert_cmpuint(object->defer.file, ==, position->file->position);
+	g_assert_cmpuint(*state_of(run, object->file, object->index), ==,
+			 REPORTED);
+}
+
+static void on_double_defer(gpointer user, const KmtMatchObject *object,
+			    const struct kmemtrace_event *event,
+			    const KmtMatchPosition *position,
+			    gboolean after_loss)
+{
+	MatcherRun *run = user;
+	KmtExerciseDecision *decision = add_decision(
+		run, KMT_MATCH_SLOW_DOUBLE_DEFER, object, event, position);
+
+	decision->class = after_loss != FALSE;
+	check_object(run, object);
+	g_assert_true(object->is_deferred);
+	set_reported(run, position);
+	if (after_loss)
+		run->exercise->findings.double_defers_after_loss++;
+	else
+		run->exercise->findings.double_defers++;
+}
+
+static void on_unmatched_defer(gpointer user,
+			       const struct kmemtrace_event *event,
+			       const KmtMatchPosition *position,
+			       KmtMatchUnmatched class)
+{
+	MatcherRun *run = user;
+	KmtExerciseDecision *decision = add_decision(
+		run, KMT_MATCH_SLOW_UNMATCHED_DEFER, NULL, event, position);
+
+	decision->class = (guint8) class;
+	set_reported(run, position);
+	g_assert_cmpuint(class, <, KMT_MATCH_N_UNMATCHED);
+	run->exercise->findings.unmatched_defers[class]++;
 }
 
 static void check_live_objects(MatcherRun *run, const GArray *live)
@@ -284,6 +344,9 @@ GArray *kmt_exercise_run_matcher(KmtExercise *exercise, gint64 tolerance_ns)
 		.on_replaced = on_replaced,
 		.on_double = on_double,
 		.on_unmatched = on_unmatched,
+		.on_defer = on_defer,
+		.on_double_defer = on_double_defer,
+		.on_unmatched_defer = on_unmatched_defer,
 	};
 	const KmtMatchOptions options = {
 		.clock_tolerance_ns = tolerance_ns,

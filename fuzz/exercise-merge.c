@@ -22,7 +22,7 @@ static void check_record(MergeCheck *check, const KmtMatchEvent *item)
 	g_assert_true(
 		kmt_match_merge_next(check->by_record, &event, &position));
 	copy = *item->event;
-	if (copy.event_id == KMEMTRACE_EVENT_FREE)
+	if (copy.event_id != KMEMTRACE_EVENT_ALLOC)
 		kmt_input_clear_free_fields(&copy);
 	g_assert_cmpmem(&event, sizeof(event), &copy, sizeof(copy));
 	kmt_input_cpu_file_get(position.file, position.index, &copy);
@@ -53,7 +53,12 @@ static void check_blocks(MergeCheck *check)
 		for (i = 0; i < block.n; i++) {
 			g_assert_true(order.items[i] == &items[i]);
 			g_assert_cmpuint(items[i].index, ==, i);
-			if (items[i].op == KMEMTRACE_EVENT_ALLOC)
+			g_assert_cmpuint(items[i].op, ==,
+					 items[i].event->event_id ==
+							 KMEMTRACE_EVENT_DEFER
+						 ? KMT_MATCH_STEP_DEFER
+						 : items[i].event->event_id);
+			if (items[i].op == KMT_MATCH_STEP_ALLOC)
 				g_assert_true(order.allocs[n_allocs++] ==
 					      &items[i]);
 			check_record(check, &items[i]);

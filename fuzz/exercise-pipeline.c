@@ -18,7 +18,7 @@ static void consume_step(KmtExercise *exercise, const KmtMatchEvent *step)
 		.timestamp = is_alloc ? step->now : step->alloc_time,
 		.class_id = step->class_id,
 		.file = is_alloc ? step->file : step->alloc_file,
-		.type = event->type_id,
+		.type = step->type,
 	};
 
 	if (step->op != KMT_MATCH_STEP_NONE)
@@ -28,24 +28,32 @@ static void consume_step(KmtExercise *exercise, const KmtMatchEvent *step)
 			&object, event->ptr, event->type_id, step->file);
 }
 
-static void count_finding(KmtMatchFindings *findings,
+static void count_finding(const KmtExercise *exercise,
+			  KmtMatchFindings *findings,
 			  const KmtMatchSlowEvent *event)
 {
-	if (event->op == KMT_MATCH_SLOW_DOUBLE)
+	if (event->op == KMT_MATCH_SLOW_UNMATCHED_DEFER)
+		findings->unmatched_defers[event->class]++;
+	else if (event->op == KMT_MATCH_SLOW_DOUBLE_DEFER && event->class)
+		findings->double_defers_after_loss++;
+	else if (event->op == KMT_MATCH_SLOW_DOUBLE_DEFER)
+		findings->double_defers++;
+	else if (event->op == KMT_MATCH_SLOW_DOUBLE)
 		findings->doubles[event->class]++;
 	else if (event->op == KMT_MATCH_SLOW_UNMATCHED)
 		findings->unmatched[event->class]++;
 	else if (event->op == KMT_MATCH_SLOW_FREE && event->mismatch)
 		findings->mismatches++;
 	else if (event->op == KMT_MATCH_SLOW_FREE &&
-		 event->object.type != event->type)
+		 event->object.type != event->type &&
+		 !exercise->capture->kfree_of_caches)
 		findings->mismatches_after_loss++;
 }
 
 static void consume_slow_event(KmtExercise *exercise,
 			       const KmtMatchSlowEvent *event)
 {
-	gboolean has_object = event->op != KMT_MATCH_SLOW_UNMATCHED;
+	gboolean has_object = kmt_exercise_has_object(event->op, event->class);
 	KmtExerciseDecision *decision = kmt_exercise_add_decision(
 		exercise, event->op, has_object ? &event->object : NULL,
 		event->ptr, event->type, event->file);
@@ -54,7 +62,7 @@ static void consume_slow_event(KmtExercise *exercise,
 	decision->mismatch = (guint8)event->mismatch;
 	decision->class = (guint8)event->class;
 	decision->late_free = (guint8)event->late_free;
-	count_finding(&exercise->findings, event);
+	count_finding(exercise, &exercise->findings, event);
 }
 
 static void consume_block(gpointer user, const KmtMatchedBlock *block)

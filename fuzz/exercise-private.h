@@ -20,9 +20,13 @@ typedef struct {
 	gint32 node;
 	guint16 file, key_file;
 	guint8 type, key_type;
-	guint8 unused[6];
+	guint8 is_deferred;
+	guint8 unused[5];
+	gint64 defer_time;
+	guint64 defer_site;
+	guint64 defer_file;
 } KmtExerciseObject;
-G_STATIC_ASSERT(sizeof(KmtExerciseObject) == 64);
+G_STATIC_ASSERT(sizeof(KmtExerciseObject) == 88);
 
 /*
  * A decision that the matcher reported about a record.  The struct has no
@@ -38,7 +42,7 @@ typedef struct {
 	guint8 class;
 	guint8 delayed, mismatch, late_free;
 } KmtExerciseDecision;
-G_STATIC_ASSERT(sizeof(KmtExerciseDecision) == 88);
+G_STATIC_ASSERT(sizeof(KmtExerciseDecision) == 112);
 
 /* State of one run of a capture. */
 typedef struct {
@@ -48,6 +52,9 @@ typedef struct {
 	guint64 index;	   /* number of the current record in merged order */
 	KmtMatchFindings findings;
 } KmtExercise;
+
+/* Return whether decisions of a kind have an object. */
+gboolean kmt_exercise_has_object(KmtMatchSlowOp op, guint class);
 
 /* Return a copy of an object with its allocation class resolved. */
 KmtExerciseObject kmt_exercise_object(const KmtMatchKeys *keys,

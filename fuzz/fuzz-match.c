@@ -20,8 +20,9 @@
 typedef struct {
 	gint64 tolerance_ns, stop_ns;
 	guint n_cpus;
-	gint64 time; /* current time of the traced machine, in ns */
-	gint64 unit; /* ns per step */
+	gint64 time;   /* current time of the traced machine, in ns */
+	gint64 unit;   /* ns per step */
+	guint version; /* of the records */
 	GByteArray *records[MAX_CPUS];
 } History;
 
@@ -30,6 +31,7 @@ static void add_record(History *h, const guint8 *op)
 	guint cpu = op[0] % h->n_cpus;
 	guint type = op[0] >> 3 & 3;
 	gint64 skew = (gint64)(op[3] & 7) * h->unit * (op[3] & 8 ? 1 : -1);
+	struct kmemtrace_event_v2 record = {0};
 	struct kmemtrace_event event = {
 		.event_id = op[0] & 4 ? KMEMTRACE_EVENT_FREE
 				      : KMEMTRACE_EVENT_ALLOC,
@@ -49,8 +51,18 @@ static void add_record(History *h, const guint8 *op)
 		event.bytes_alloc = 128;
 		event.gfp_flags = op[0] >> 5 & 3;
 	}
-	g_byte_array_append(h->records[cpu], (const guint8 *)&event,
-			    sizeof(event));
+	if (h->version < 3) {
+		g_byte_array_append(h->records[cpu], (const guint8 *)&event,
+				    sizeof(event));
+		return;
+	}
+	if (event.event_id == KMEMTRACE_EVENT_FREE && op[0] >> 5 & 1 &&
+	    event.type_id != KMEMTRACE_TYPE_PAGES)
+		event.event_id = KMEMTRACE_EVENT_DEFER;
+	event.event_size = sizeof(record);
+	record.v1 = event;
+	g_byte_array_append(h->records[cpu], (const guint8 *)&record,
+			    sizeof(record));
 }
 
 static void write_meta(guint how)
@@ -114,6 +126,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		h.unit = h.tolerance_ns / PER_UNIT;
 	h.n_cpus = 1 + (data[0] >> 2) % MAX_CPUS;
 	h.stop_ns = data[2] ? data[2] * h.unit : G_MAXINT64;
+	h.version = data[0] >> 6 & 1 ? 3 : 1;
 	h.time = (gint64)(gint8)data[3] * (G_GINT64_CONSTANT(1) << 40);
 	for (i = 0; i < h.n_cpus; i++)
 		h.records[i] = g_byte_array_new();

@@ -181,7 +181,7 @@ static void change_v2(Record *r, guint size)
 	Mark *mark = (Mark *)r;
 	guint8 id = (guint8)(KMEMTRACE_EVENT_LOST + random_below(4));
 
-	switch (random_below(size >= KMEMTRACE_EVENT_SIZE_V2S ? 8 : 7)) {
+	switch (random_below(size >= KMEMTRACE_EVENT_SIZE_V2S ? 9 : 8)) {
 	case 0:
 	case 1:
 		r->event_id = id;
@@ -206,7 +206,10 @@ static void change_v2(Record *r, guint size)
 	case 6:
 		mark->pid = random_below(9);
 		break;
-	case 7:
+	case 7: /* a DEFER of the same address */
+		r->event_id = KMEMTRACE_EVENT_DEFER;
+		break;
+	case 8:
 		((RecordWithStack *)r)->stack =
 			random_below(8) ? random_below(6) : 2147483649U;
 		break;
@@ -255,6 +258,8 @@ static const char *const lines[] = {
 	"events=0\n",
 	"events=9\n",
 	"abi_version=2\n",
+	"abi_version=3\n",
+	"kernel_release=6.12.0\n",
 	"record_size=72\n",
 	"# columns: stack addresses\n",
 	"2147483649 ffffffff81000010,ffffffff81000100\n",

@@ -153,6 +153,9 @@ void kmt_detailed_after_span(KmtAccounting *accounting,
  * kmt_groups_finish().
  */
 void kmt_detailed_finish(KmtAccounting *accounting, KmtMatchPipeline *pipeline);
+/* Basic statistics: count the objects that are deferred at the end. */
+void kmt_detailed_finish_deferred(KmtAccounting *accounting,
+				  KmtMatchPipeline *pipeline);
 void kmt_detailed_kinds(KmtAccounting *accounting);
 
 #endif

@@ -42,9 +42,18 @@ static guint within_span(const KmtAccounting *accounting,
  */
 static gboolean is_finding_only(const KmtMatchSlowEvent *slow_event)
 {
-	return slow_event->op == KMT_MATCH_SLOW_UNMATCHED ||
-	       (slow_event->op == KMT_MATCH_SLOW_DOUBLE &&
-		!slow_event->late_free);
+	switch (slow_event->op) {
+	case KMT_MATCH_SLOW_UNMATCHED:
+	case KMT_MATCH_SLOW_DOUBLE_DEFER:
+	case KMT_MATCH_SLOW_UNMATCHED_DEFER:
+		return TRUE;
+	case KMT_MATCH_SLOW_DOUBLE:
+		return !slow_event->late_free;
+	case KMT_MATCH_SLOW_DEFER:
+		return slow_event->class != KMT_MATCH_DEFER_FIRST;
+	default:
+		return FALSE;
+	}
 }
 
 static void consume(gpointer user, const KmtMatchedBlock *matched)
@@ -193,10 +202,15 @@ static void finish(KmtAccounting *accounting, KmtMatchPipeline *pipeline)
 	}
 	if (accounting->started)
 		set_span(accounting);
+	aggregate->has_defers = kmt_match_merge_has_defers(merge);
 	if (!accounting->basic && accounting->started)
 		kmt_detailed_finish(accounting, pipeline);
-	for (i = 0; i < KMT_N_KINDS; i++)
+	else if (aggregate->has_defers)
+		kmt_detailed_finish_deferred(accounting, pipeline);
+	for (i = 0; i < KMT_N_KINDS; i++) {
 		epochs[i] = accounting->kinds[i].epoch;
+		kmt_deferred_finish(&aggregate->deferred[i], epochs[i]);
+	}
 	if (accounting->basic)
 		kmt_basic_groups(accounting);
 	kmt_groups_finish(aggregate->groups, epochs);
@@ -390,8 +404,12 @@ KmtAggregate *kmt_aggregate_new(const KmtInputCapture *capture,
 
 void kmt_aggregate_free(KmtAggregate *aggregate)
 {
+	guint i;
+
 	if (!aggregate)
 		return;
+	for (i = 0; i < KMT_N_KINDS; i++)
+		kmt_deferred_clear(&aggregate->deferred[i]);
 	kmt_groups_free(aggregate->groups);
 	kmt_finding_counts_free(aggregate->finding_counts);
 	kmt_cross_cpu_free(aggregate->cross);

@@ -43,9 +43,10 @@ typedef struct {
 
 /* The figures of one window of the span. */
 typedef struct {
-	guint64 start;		      /* ns from the first record */
-	KmtTotals kinds[KMT_N_KINDS]; /* Sums and peaks cover the window; live
-				       * figures are as of its end. */
+	guint64 start;		       /* ns from the first record */
+	KmtTotals kinds[KMT_N_KINDS];  /* Sums and peaks cover the window; live
+					* figures are as of its end. */
+	guint64 deferred[KMT_N_KINDS]; /* deferred bytes at its end */
 } KmtWindow;
 
 /* All figures of a capture. */
@@ -54,6 +55,8 @@ typedef struct {
 	 * frees of matching objects. All other figures count under the kind of
 	 * the allocation. */
 	KmtTotals kinds[KMT_N_KINDS];
+	KmtDeferred deferred[KMT_N_KINDS];
+	gboolean has_defers; /* the capture has DEFER records */
 	KmtGroups *groups;
 	KmtFindingCounts *finding_counts;
 	KmtCrossCpu *cross;	   /* NULL: not requested */

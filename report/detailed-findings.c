@@ -36,11 +36,15 @@ static void fill_slot(KmtAccounting *accounting, KmtFindingSlot *slot)
 static void count_finding_site(KmtAccounting *accounting, KmtFindingClass class,
 			       const KmtMatchSlowEvent *slow_event)
 {
+	gboolean has_object = slow_event->op != KMT_MATCH_SLOW_UNMATCHED &&
+			      slow_event->op != KMT_MATCH_SLOW_UNMATCHED_DEFER;
+	gboolean is_deferred_free = slow_event->op == KMT_MATCH_SLOW_FREE &&
+				    slow_event->object.is_deferred;
 	KmtFindingSlot key = {
-		.call_site = slow_event->call_site,
-		.class_id = slow_event->op == KMT_MATCH_SLOW_UNMATCHED
-				    ? NO_CLASS
-				    : slow_event->object.class_id,
+		.call_site = is_deferred_free
+				     ? slow_event->object.defer.call_site
+				     : slow_event->call_site,
+		.class_id = has_object ? slow_event->object.class_id : NO_CLASS,
 		.class = (guint8) class,
 		.type = slow_event->type,
 	};
@@ -71,7 +75,8 @@ void kmt_detailed_count_finding(KmtAccounting *accounting,
 			findings->mismatches++;
 			count_finding_site(accounting, KMT_FINDING_MISMATCH,
 					   slow_event);
-		} else if (slow_event->object.type != slow_event->type) {
+		} else if (slow_event->object.type != slow_event->type &&
+			   !accounting->capture->kfree_of_caches) {
 			findings->mismatches_after_loss++;
 		}
 		break;
@@ -89,8 +94,25 @@ void kmt_detailed_count_finding(KmtAccounting *accounting,
 					   slow_event->class,
 				   slow_event);
 		break;
+	case KMT_MATCH_SLOW_UNMATCHED_DEFER:
+		findings->unmatched_defers[slow_event->class]++;
+		if (slow_event->class == KMT_MATCH_UNMATCHED_UNEXPLAINED)
+			count_finding_site(accounting,
+					   KMT_FINDING_UNMATCHED_DEFER,
+					   slow_event);
+		break;
+	case KMT_MATCH_SLOW_DOUBLE_DEFER:
+		if (slow_event->class) {
+			findings->double_defers_after_loss++;
+			break;
+		}
+		findings->double_defers++;
+		count_finding_site(accounting, KMT_FINDING_DOUBLE_DEFER,
+				   slow_event);
+		break;
 	case KMT_MATCH_SLOW_ALLOC:
 	case KMT_MATCH_SLOW_REPLACED:
+	case KMT_MATCH_SLOW_DEFER:
 		break;
 	}
 }

@@ -22,6 +22,22 @@ void kmt_detailed_count_finding(KmtAccounting *accounting,
  */
 void kmt_detailed_enter_window(KmtAccounting *accounting, KmtClassStats *stats);
 
+/*
+ * Functions of detailed-deferred.c, which account for deferred objects: an
+ * object of a class becomes deferred; a deferred object is closed; an object
+ * that was deferred at time since is freed at time now; an object is deferred
+ * at the end. Times are merged times in ns.
+ */
+void kmt_detailed_defer(KmtAccounting *accounting, KmtClassStats *stats);
+void kmt_detailed_close_deferred(KmtAccounting *accounting,
+				 KmtClassStats *stats);
+void kmt_detailed_free_deferred(KmtAccounting *accounting,
+				const KmtClassStats *stats, gint64 since,
+				gint64 now);
+void kmt_detailed_deferred_at_end(KmtAccounting *accounting,
+				  KmtClassStats *stats, gint64 since,
+				  gint64 end);
+
 /* Complete all windows, including those that begin after the last record. */
 void kmt_detailed_finish_windows(KmtAccounting *accounting);
 

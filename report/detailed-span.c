@@ -58,6 +58,12 @@ static void compute_kind_totals(KmtAccounting *accounting,
 
 static void end_window(KmtAccounting *accounting)
 {
+	KmtAggregate *aggregate = accounting->aggregate;
+	guint i;
+
+	for (i = 0; i < KMT_N_KINDS; i++)
+		aggregate->windows[accounting->window].deferred[i] =
+			aggregate->deferred[i].bytes;
 	compute_kind_totals(
 		accounting,
 		accounting->aggregate->windows[accounting->window].kinds,
@@ -79,10 +85,14 @@ static void begin_span(KmtAccounting *accounting)
 		 */
 		accounting->kinds[i].epoch++;
 		accounting->free_records[i] = 0;
+		kmt_deferred_restart(&accounting->aggregate->deferred[i]);
 	}
-	for (i = 0; i < groups->n_groups; i++)
+	for (i = 0; i < groups->n_groups; i++) {
 		kmt_counters_restart(kmt_groups_counters(groups, i),
 				     accounting->start);
+		if (kmt_groups_deferred(groups, i))
+			kmt_deferred_restart(kmt_groups_deferred(groups, i));
+	}
 	if (accounting->options->span.windows)
 		begin_window(accounting, accounting->start);
 }
@@ -102,8 +112,18 @@ void kmt_detailed_advance(KmtAccounting *accounting, gint64 now)
 	}
 }
 
+/* Return the live bytes of a group that are not deferred. */
+static guint64 bytes_in_use(const KmtGroups *groups, guint32 group)
+{
+	const KmtDeferred *deferred = kmt_groups_deferred(groups, group);
+
+	return kmt_groups_counters(groups, group)->live -
+	       (deferred ? deferred->bytes : 0);
+}
+
 /*
- * Count the windows before window @n, at whose ends the group had @live bytes.
+ * Count the windows before window @n, at whose ends the group had @live bytes
+ * that were not deferred.
  * This function runs at the next event of the group or at the end, so a window
  * without an event of the group costs nothing.
  */
@@ -129,7 +149,9 @@ void kmt_detailed_enter_window(KmtAccounting *accounting, KmtClassStats *stats)
 	growth = &kmt_groups_detail(accounting->aggregate->groups, stats->group)
 			  ->growth;
 	if (growth->n_windows != accounting->window)
-		update_growth(growth, stats->counters->live,
+		update_growth(growth,
+			      bytes_in_use(accounting->aggregate->groups,
+					   stats->group),
 			      accounting->window);
 }
 
@@ -151,7 +173,7 @@ void kmt_detailed_finish_windows(KmtAccounting *accounting)
 	for (i = 0; n && accounting->options->lifetimes && i < groups->n_groups;
 	     i++)
 		update_growth(&kmt_groups_detail(groups, i)->growth,
-			      kmt_groups_counters(groups, i)->live, n);
+			      bytes_in_use(groups, i), n);
 }
 
 void kmt_detailed_kinds(KmtAccounting *accounting)

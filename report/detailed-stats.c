@@ -178,7 +178,8 @@ static void detailed_close(KmtAccounting *accounting, KmtClassStats *stats)
 
 /*
  * A freed object: its class, the time and file of its allocation, and the time,
- * file and call site of its free.
+ * file and call site of its free. The free of an object that was deferred has
+ * the file and call site of the DEFER.
  */
 typedef struct {
 	guint32 class_id;
@@ -187,7 +188,19 @@ typedef struct {
 	gint64 now;
 	guint16 free_file;
 	guint64 free_site;
+	gboolean is_deferred;
+	gint64 defer_time;
 } FreedObject;
+
+static void set_defer(FreedObject *freed, const KmtMatchObject *object)
+{
+	freed->is_deferred = object->is_deferred;
+	if (!freed->is_deferred)
+		return;
+	freed->defer_time = object->defer.time;
+	freed->free_file = object->defer.file;
+	freed->free_site = object->defer.call_site;
+}
 
 static void detailed_free(KmtAccounting *accounting, KmtClassStats *stats,
 			  const FreedObject *freed)
@@ -215,6 +228,9 @@ static void detailed_free(KmtAccounting *accounting, KmtClassStats *stats,
 				  cross);
 	if (!accounting->inside)
 		return;
+	if (freed->is_deferred)
+		kmt_detailed_free_deferred(accounting, stats, freed->defer_time,
+					   freed->now);
 	if (detail) {
 		kmt_histogram_add(&detail->lifetimes, lifetime, 1);
 		detail->short_lived += lifetime < accounting->options->churn_ns;
@@ -231,6 +247,15 @@ static void detailed_free(KmtAccounting *accounting, KmtClassStats *stats,
 
 /* ---- records ---- */
 
+/* Close an object that a slow event freed or replaced. */
+static void close_object(KmtAccounting *accounting, KmtClassStats *stats,
+			 const KmtMatchObject *object)
+{
+	if (object->is_deferred)
+		kmt_detailed_close_deferred(accounting, stats);
+	detailed_close(accounting, stats);
+}
+
 void kmt_detailed_slow_event(KmtAccounting *accounting,
 			     const KmtMatchedBlock *matched,
 			     const KmtMatchSlowEvent *slow_event)
@@ -242,10 +267,13 @@ void kmt_detailed_slow_event(KmtAccounting *accounting,
 			     .now = slow_event->now,
 			     .free_file = slow_event->file,
 			     .free_site = slow_event->call_site};
+	gboolean has_object =
+		slow_event->op != KMT_MATCH_SLOW_UNMATCHED &&
+		slow_event->op != KMT_MATCH_SLOW_UNMATCHED_DEFER &&
+		(slow_event->op != KMT_MATCH_SLOW_DEFER ||
+		 slow_event->class != KMT_MATCH_DEFER_LATE);
 	KmtClassStats *stats =
-		slow_event->op == KMT_MATCH_SLOW_UNMATCHED
-			? NULL
-			: find_class(accounting, object->class_id);
+		has_object ? find_class(accounting, object->class_id) : NULL;
 
 	kmt_detailed_count_finding(accounting, slow_event);
 	switch (slow_event->op) {
@@ -260,13 +288,18 @@ void kmt_detailed_slow_event(KmtAccounting *accounting,
 		break;
 	case KMT_MATCH_SLOW_FREE:
 		if (stats) {
-			detailed_close(accounting, stats);
+			set_defer(&freed, object);
+			close_object(accounting, stats, object);
 			detailed_free(accounting, stats, &freed);
 		}
 		break;
 	case KMT_MATCH_SLOW_REPLACED:
 		if (stats)
-			detailed_close(accounting, stats);
+			close_object(accounting, stats, object);
+		break;
+	case KMT_MATCH_SLOW_DEFER:
+		if (stats && slow_event->class == KMT_MATCH_DEFER_FIRST)
+			kmt_detailed_defer(accounting, stats);
 		break;
 	case KMT_MATCH_SLOW_DOUBLE:
 		if (slow_event->late_free) {
@@ -276,17 +309,20 @@ void kmt_detailed_slow_event(KmtAccounting *accounting,
 			freed.now = item->now;
 			freed.free_file = item->file;
 			freed.free_site = item->event->call_site;
+			set_defer(&freed, object);
 			if (stats)
 				detailed_free(accounting, stats, &freed);
 		}
 		break;
 	case KMT_MATCH_SLOW_UNMATCHED:
+	case KMT_MATCH_SLOW_DOUBLE_DEFER:
+	case KMT_MATCH_SLOW_UNMATCHED_DEFER:
 		break;
 	}
 }
 
-/* Account for an object that is live at the end of the span: its age, and with
- * a lifetime filter its allocation. */
+/* Account for an object that is live at the end of the span: its age, or the
+ * time since it was deferred, and with a lifetime filter its allocation. */
 static void count_live_object(KmtAccounting *accounting,
 			      const KmtMatchObject *object, gint64 end)
 {
@@ -305,7 +341,10 @@ static void count_live_object(KmtAccounting *accounting,
 		count_delayed_alloc(accounting, stats, end, object->class_id,
 				    object->file);
 	}
-	if (detail_of(accounting, stats))
+	if (object->is_deferred && object->defer.time <= accounting->stop)
+		kmt_detailed_deferred_at_end(accounting, stats,
+					     object->defer.time, end);
+	else if (detail_of(accounting, stats))
 		kmt_histogram_add(&detail_of(accounting, stats)->ages, age, 1);
 }
 

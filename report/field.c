@@ -10,6 +10,7 @@ typedef struct {
 	const KmtAggregate *aggregate;
 	const KmtTotals *totals;
 	const KmtGroup *group;
+	const KmtDeferred *deferred; /* never NULL */
 } FieldInput;
 
 struct KmtReportField {
@@ -161,6 +162,51 @@ static KmtFigure get_churn(const FieldInput *s)
 				   (double)length};
 }
 
+#define GET_DEFERRED(member)                                                   \
+	static KmtFigure get_deferred_##member(const FieldInput *s)            \
+	{                                                                      \
+		return integer(s->deferred->member);                           \
+	}
+
+GET_DEFERRED(bytes)
+GET_DEFERRED(objects)
+GET_DEFERRED(frees)
+
+static KmtFigure get_deferred_peak(const FieldInput *s)
+{
+	return s->aggregate->has_peaks ? integer(s->deferred->peak) : none();
+}
+
+static KmtFigure get_deferred_at_peak(const FieldInput *s)
+{
+	return s->aggregate->has_peaks ? integer(s->deferred->at_peak) : none();
+}
+
+static KmtFigure get_deferred_median(const FieldInput *s)
+{
+	return percentile(&s->deferred->times, 50);
+}
+
+static KmtFigure get_deferred_p99(const FieldInput *s)
+{
+	return percentile(&s->deferred->times, 99);
+}
+
+static KmtFigure get_deferred_max(const FieldInput *s)
+{
+	return s->deferred->times.n ? ns(s->deferred->time_max) : none();
+}
+
+static KmtFigure get_deferred_age(const FieldInput *s)
+{
+	return percentile(&s->deferred->ages, 50);
+}
+
+static KmtFigure get_deferred_age_max(const FieldInput *s)
+{
+	return s->deferred->ages.n ? ns(s->deferred->age_max) : none();
+}
+
 static const KmtReportField fields[] = {
 	{"wasted", "wasted", get_wasted, TRUE, FALSE, FALSE},
 	{"frag", "frag%", get_fragmentation, TRUE, FALSE, FALSE},
@@ -183,6 +229,28 @@ static const KmtReportField fields[] = {
 	{"lifetime-p99", "99% life", get_p99, FALSE, TRUE, FALSE},
 	{"age-median", "median age", get_age, FALSE, TRUE, TRUE},
 	{"churn", "churn/s", get_churn, FALSE, TRUE, FALSE},
+	{"deferred", "deferred", get_deferred_bytes, TRUE, FALSE, TRUE},
+	{"deferred-objects", "def objects", get_deferred_objects, TRUE, FALSE,
+	 TRUE},
+	{"deferred-peak", "def peak", get_deferred_peak, FALSE, FALSE, TRUE},
+	{"deferred-at-peak", "def at peak", get_deferred_at_peak, FALSE, FALSE,
+	 TRUE},
+	{"deferred-frees", "def frees", get_deferred_frees, TRUE, FALSE, FALSE},
+	{"deferred-median", "median def", get_deferred_median, FALSE, FALSE,
+	 FALSE},
+	{"deferred-p99", "99% def", get_deferred_p99, FALSE, FALSE, FALSE},
+	{"deferred-max", "max def", get_deferred_max, FALSE, FALSE, FALSE},
+	{"deferred-age-median", "median def age", get_deferred_age, FALSE,
+	 FALSE, TRUE},
+	{"deferred-age-max", "max def age", get_deferred_age_max, FALSE, FALSE,
+	 TRUE},
+};
+
+/* Fields without lifetimes that count neither bytes, objects nor events. */
+static KmtFigure (*const not_counts[])(const FieldInput *s) = {
+	get_fragmentation,   get_live_fragmentation, get_peak_time,
+	get_deferred_median, get_deferred_p99,	     get_deferred_max,
+	get_deferred_age,    get_deferred_age_max,
 };
 
 /* Other names of fields that users of older tools type. */
@@ -255,9 +323,12 @@ gboolean kmt_report_field_is_scaled(const KmtReportField *field)
 
 gboolean kmt_report_field_is_count(const KmtReportField *field)
 {
-	return !field->lifetimes && field->get != get_fragmentation &&
-	       field->get != get_live_fragmentation &&
-	       field->get != get_peak_time;
+	guint i;
+
+	for (i = 0; i < G_N_ELEMENTS(not_counts); i++)
+		if (field->get == not_counts[i])
+			return FALSE;
+	return !field->lifetimes;
 }
 
 char *kmt_report_field_names(void)
@@ -298,18 +369,30 @@ KmtFigure kmt_report_field_get(const KmtReportField *field,
 			       const KmtAggregate *aggregate,
 			       const KmtGroup *group)
 {
-	FieldInput s = {aggregate, &group->totals, group};
+	static const KmtDeferred no_deferred;
+	FieldInput s = {aggregate, &group->totals, group,
+			group->deferred ? group->deferred : &no_deferred};
 
 	return field->lifetimes && !group->detail ? none() : field->get(&s);
 }
 
 KmtFigure kmt_report_field_sum(const KmtReportField *field,
 			       const KmtAggregate *aggregate,
-			       const KmtTotals *sum)
+			       const KmtTotals *sum,
+			       const KmtDeferred *deferred)
 {
-	FieldInput s = {aggregate, sum, NULL};
+	FieldInput s = {aggregate, sum, NULL, deferred};
 
 	return field->sums ? field->get(&s) : none();
+}
+
+KmtFigure kmt_report_field_deferred(const KmtReportField *field,
+				    const KmtAggregate *aggregate,
+				    const KmtDeferred *deferred)
+{
+	FieldInput s = {aggregate, NULL, NULL, deferred};
+
+	return field->get(&s);
 }
 
 int kmt_figure_compare(const KmtFigure *a, const KmtFigure *b)

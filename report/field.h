@@ -67,7 +67,16 @@ KmtFigure kmt_report_field_get(const KmtReportField *field,
 /* Return the field of a sum of groups; NONE if the field has no sum. */
 KmtFigure kmt_report_field_sum(const KmtReportField *field,
 			       const KmtAggregate *aggregate,
-			       const KmtTotals *sum);
+			       const KmtTotals *sum,
+			       const KmtDeferred *deferred);
+
+/*
+ * Return a field of deferred memory, whose name begins with "deferred", of the
+ * figures of a kind.
+ */
+KmtFigure kmt_report_field_deferred(const KmtReportField *field,
+				    const KmtAggregate *aggregate,
+				    const KmtDeferred *deferred);
 
 /* Compare two figures for ascending order. NONE is the smallest. */
 int kmt_figure_compare(const KmtFigure *a, const KmtFigure *b);

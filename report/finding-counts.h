@@ -22,6 +22,10 @@ typedef enum {
 	KMT_FINDING_DOUBLE_UNEXPLAINED,
 	/* first: the ALLOC; second: the FREE. */
 	KMT_FINDING_MISMATCH,
+	/* first: an unexplained DEFER; second: unused. */
+	KMT_FINDING_UNMATCHED_DEFER,
+	/* first: the ALLOC; second: the unexplained second DEFER. */
+	KMT_FINDING_DOUBLE_DEFER,
 } KmtFindingClass;
 
 /* A call site and the kind of the memory that it allocated or freed. */

@@ -91,6 +91,12 @@ void kmt_groups_free(KmtGroups *groups)
 		if (groups->options.details)
 			g_free(groups->details[i / KMT_GROUPS_CHUNK]);
 	}
+	for (i = 0; i < groups->n_deferred; i++) {
+		if (groups->deferred[i])
+			kmt_deferred_clear(groups->deferred[i]);
+		g_free(groups->deferred[i]);
+	}
+	g_free(groups->deferred);
 	g_free(groups->states);
 	g_free(groups->keys);
 	g_free(groups->details);
@@ -164,6 +170,21 @@ guint32 kmt_groups_of_class(KmtGroups *groups, guint32 class_id)
 	return find_group(groups, class_id, &key, bytes.alloc);
 }
 
+KmtDeferred *kmt_groups_add_deferred(KmtGroups *groups, guint32 group)
+{
+	if (group >= groups->n_deferred) {
+		guint32 n = groups->n_groups;
+
+		groups->deferred = g_renew(KmtDeferred *, groups->deferred, n);
+		memset(groups->deferred + groups->n_deferred, 0,
+		       (n - groups->n_deferred) * sizeof(KmtDeferred *));
+		groups->n_deferred = n;
+	}
+	if (!groups->deferred[group])
+		groups->deferred[group] = g_new0(KmtDeferred, 1);
+	return groups->deferred[group];
+}
+
 void kmt_groups_finish(KmtGroups *groups, const guint64 epochs[KMT_N_KINDS])
 {
 	guint32 i;
@@ -171,6 +192,10 @@ void kmt_groups_finish(KmtGroups *groups, const guint64 epochs[KMT_N_KINDS])
 	for (i = 0; i < groups->n_groups; i++) {
 		const guint64 *key = kmt_groups_key(groups, i);
 		const KmtCounters counters = *kmt_groups_counters(groups, i);
+		KmtDeferred *deferred = kmt_groups_deferred(groups, i);
+
+		if (deferred)
+			kmt_deferred_finish(deferred, epochs[key[0]]);
 
 		*kmt_groups_at(groups, i) = (KmtGroup){
 			.kind = (KmtKind)key[0],
@@ -186,6 +211,7 @@ void kmt_groups_finish(KmtGroups *groups, const guint64 epochs[KMT_N_KINDS])
 			.detail = groups->options.details
 					  ? kmt_groups_detail(groups, i)
 					  : NULL,
+			.deferred = deferred,
 		};
 	}
 }

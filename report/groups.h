@@ -11,24 +11,27 @@
 #include "report/histogram.h"
 #include "report/index.h"
 #include "report/counters.h"
+#include "report/deferred.h"
 #include "report/phases.h"
 #include "lib/symbols/symbolizer.h"
 #include "lib/symbols/wrapper-functions.h"
 
-/* Change of a group's live bytes from window to window. */
+/* Change of a group's bytes in use, live and not deferred, from window to
+ * window. */
 typedef struct {
-	guint64 first; /* live bytes at the end of the first window */
-	guint64 last;  /* live bytes at the end of the last counted window */
+	guint64 first; /* bytes in use at the end of the first window */
+	guint64 last;  /* bytes in use at the end of the last counted window */
 	guint32 n_windows; /* number of counted windows */
-	guint32 grown; /* windows with more live bytes at the end than at the
-			* start */
+	guint32 grown;	   /* windows with more bytes in use at the end than at
+			    * the start */
 } KmtGrowth;
 
 /* Figures of a group that are computed only if an option needs them. */
 typedef struct {
 	KmtHistogram lifetimes; /* lifetimes of freed objects, ns */
 	KmtHistogram sizes;	/* requested bytes */
-	KmtHistogram ages;	/* ages of live objects at the end, ns */
+	KmtHistogram ages;	/* ages at the end of live objects that are not
+				 * deferred, ns */
 	guint64 short_lived;	/* objects freed before the churn limit */
 	KmtGrowth growth;
 } KmtDetail;
@@ -40,9 +43,10 @@ typedef struct {
 	/* One value for each of by->dimensions: an address, a number, or the
 	 * index of a text. */
 	const guint64 *values;
-	KmtTotals totals;  /* frees: frees of objects of this group */
-	guint64 at_peak;   /* live bytes at the peak of the kind */
-	KmtDetail *detail; /* NULL: no option needs details */
+	KmtTotals totals;      /* frees: frees of objects of this group */
+	guint64 at_peak;       /* live bytes at the peak of the kind */
+	KmtDetail *detail;     /* NULL: no option needs details */
+	KmtDeferred *deferred; /* NULL: no object was deferred */
 } KmtGroup;
 
 #define KMT_NO_GROUP G_MAXUINT32
@@ -86,10 +90,12 @@ typedef struct {
 	guint32 n_groups;
 	/* Private: */
 	KmtGroupState **states;
-	KmtDetail **details; /* NULL: no option needs details */
-	guint64 **keys;	     /* for each group its kind and values */
-	KmtIndex index;	     /* from keys to groups */
-	guint64 seed;	     /* seed of the hashes */
+	KmtDetail **details;	/* NULL: no option needs details */
+	KmtDeferred **deferred; /* n_deferred; for each group, or NULL */
+	guint32 n_deferred;
+	guint64 **keys; /* for each group its kind and values */
+	KmtIndex index; /* from keys to groups */
+	guint64 seed;	/* seed of the hashes */
 	/* Interned texts of values that are not numbers. */
 	GStringChunk *text_bytes;
 	GPtrArray *texts; /* const char *, stored in text_bytes */
@@ -128,6 +134,19 @@ static inline KmtDetail *kmt_groups_detail(const KmtGroups *groups,
 	return &groups->details[group / KMT_GROUPS_CHUNK]
 			       [group % KMT_GROUPS_CHUNK];
 }
+
+/*
+ * Return the figures of deferred memory of a group; kmt_groups_deferred()
+ * returns NULL if no object was deferred, kmt_groups_add_deferred() adds
+ * figures then.
+ */
+static inline KmtDeferred *kmt_groups_deferred(const KmtGroups *groups,
+					       guint32 group)
+{
+	return group < groups->n_deferred ? groups->deferred[group] : NULL;
+}
+
+KmtDeferred *kmt_groups_add_deferred(KmtGroups *groups, guint32 group);
 
 /* Return the figures of a group. Valid after kmt_groups_finish(). */
 static inline KmtGroup *kmt_groups_at(const KmtGroups *groups, guint32 group)

@@ -24,12 +24,15 @@ static gboolean is_leak(const KmtAggregate *aggregate, const KmtGroup *group,
 	const KmtDetail *detail = group->detail;
 	const KmtGrowth *growth = &detail->growth;
 
-	*leak = (KmtLeak){.group = group,
-			  .steps = n_windows - 1,
-			  .grown = growth->grown,
-			  .frees = group->totals.frees};
+	*leak = (KmtLeak){
+		.group = group,
+		.steps = n_windows - 1,
+		.grown = growth->grown,
+		.in_use = group->totals.live_objects -
+			  (group->deferred ? group->deferred->objects : 0),
+		.frees = group->totals.frees};
 	if (growth->last <= growth->first ||
-	    leak->grown * 4 < leak->steps * 3 || group->totals.live_objects < 2)
+	    leak->grown * 4 < leak->steps * 3 || leak->in_use < 2)
 		return FALSE;
 	leak->growth = growth->last - growth->first;
 	leak->reused = kmt_report_field_get(kmt_report_field_find("reused"),

@@ -9,10 +9,10 @@
 #define KMT_LEAK_MIN_WINDOWS 4
 
 /*
- * A leak candidate is a group with three properties. Its live bytes grew in at
- * least three quarters of the windows. It has more than one live object. Half
- * of its live objects are older than 99 % of its freed objects were when they
- * were freed.
+ * A leak candidate is a group with three properties, for which deferred objects
+ * do not count as live. Its live bytes grew in at least three quarters of the
+ * windows. It has more than one live object. Half of its live objects are older
+ * than 99 % of its freed objects were when they were freed.
  *
  * If more of a group's addresses were reused without a free than with a free,
  * most of its frees are missing from the capture. Such a candidate is marked as
@@ -22,6 +22,7 @@ typedef struct {
 	const KmtGroup *group;
 	guint steps;	      /* number of windows after the first */
 	guint grown;	      /* number of windows with growth */
+	guint64 in_use;	      /* live objects that are not deferred */
 	guint64 growth;	      /* bytes, since the end of the first window */
 	guint64 age_median;   /* ns, of live objects */
 	guint64 lifetime_p99; /* ns, of freed objects; valid if frees > 0 */

@@ -2,6 +2,8 @@
 bin_PROGRAMS += report/kmemtrace-report
 REPORT_SOURCES = \
 	report/aggregate.c report/aggregate.h \
+	report/deferred.c report/deferred.h \
+	report/detailed-deferred.c \
 	report/detailed-findings.c \
 	report/detailed-private.h \
 	report/detailed-span.c \
@@ -38,6 +40,7 @@ REPORT_SOURCES = \
 	report/report-plan-time.c \
 	report/report-text-capture.c \
 	report/report-text-cross-cpu.c \
+	report/report-text-deferred.c \
 	report/report-text-detailed.c \
 	report/report-text-findings.c \
 	report/report-text-groups.c \

@@ -36,6 +36,9 @@ static void add_windows(KmtJson *json, const KmtReport *report)
 			kmt_json_u64(json, "live_bytes_allocated",
 				     t->live_bytes_alloc);
 			kmt_report_json_add_peak(json, report->aggregate, t);
+			if (kmt_report_can_have_defers(report))
+				kmt_json_u64(json, "deferred_bytes_allocated",
+					     window->deferred[kind]);
 			kmt_json_end_object(json);
 		}
 		kmt_json_end_object(json);
@@ -60,6 +63,10 @@ static void add_leaks(KmtJson *json, const KmtReport *report)
 		kmt_json_u64(json, "growth_bytes", leak->growth);
 		kmt_json_u64(json, "live_objects",
 			     leak->group->totals.live_objects);
+		if (kmt_report_can_have_defers(report))
+			kmt_json_u64(json, "deferred_objects",
+				     leak->group->totals.live_objects -
+					     leak->in_use);
 		kmt_json_u64(json, "frees", leak->group->totals.frees);
 		kmt_report_json_add_figure(json, "reused", &leak->reused);
 		kmt_json_flag(json, "frees_not_seen", leak->frees_missing);

@@ -115,6 +115,41 @@ void kmt_report_json_add_figure(KmtJson *json, const char *key,
 	}
 }
 
+void kmt_report_json_add_deferred(KmtJson *json, const KmtReport *report,
+				  const KmtDeferred *deferred,
+				  gboolean sums_only)
+{
+	static const struct {
+		const char *key;
+		const char *field;
+	} members[] = {
+		{"deferred_bytes_allocated", "deferred"},
+		{"deferred_objects", "deferred-objects"},
+		{"deferred_frees", "deferred-frees"},
+		/* The others have no sum. */
+		{"deferred_peak_bytes_allocated", "deferred-peak"},
+		{"deferred_bytes_at_peak", "deferred-at-peak"},
+		{"deferred_time_median", "deferred-median"},
+		{"deferred_time_p99", "deferred-p99"},
+		{"deferred_time_max", "deferred-max"},
+		{"deferred_age_median", "deferred-age-median"},
+		{"deferred_age_max", "deferred-age-max"},
+	};
+	static const KmtDeferred none;
+	guint n = sums_only ? 3 : G_N_ELEMENTS(members), i;
+
+	if (!kmt_report_can_have_defers(report))
+		return;
+	for (i = 0; i < n; i++) {
+		const KmtReportField *field =
+			kmt_report_field_find(members[i].field);
+		KmtFigure figure = kmt_report_field_deferred(
+			field, report->aggregate, deferred ? deferred : &none);
+
+		kmt_report_json_add_figure(json, members[i].key, &figure);
+	}
+}
+
 static void add_chain(KmtJson *json, const KmtReport *report,
 		      const KmtGroup *group, guint i)
 {

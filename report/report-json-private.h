@@ -16,6 +16,15 @@ void kmt_report_json_add_time(KmtJson *json, const KmtAggregate *aggregate,
 void kmt_report_json_add_peak(KmtJson *json, const KmtAggregate *aggregate,
 			      const KmtTotals *totals);
 
+/*
+ * Add the figures of deferred memory of a kind or a group, if the capture can
+ * have them; @deferred NULL: there are none. With @sums_only, add those that
+ * have a sum over groups.
+ */
+void kmt_report_json_add_deferred(KmtJson *json, const KmtReport *report,
+				  const KmtDeferred *deferred,
+				  gboolean sums_only);
+
 /* Add the members of a call site: address, symbol, kind and source location. */
 void kmt_report_json_add_site(KmtJson *json, const KmtReport *report,
 			      guint64 address, KmtKind kind);

@@ -116,12 +116,22 @@ static void add_scaled(KmtJson *json, const KmtReport *report)
 		"kinds.frees",
 		"windows.frees",
 	};
+	static const char *const deferred[] = {
+		"deferred_bytes_allocated", "deferred_objects",
+		"deferred_frees",	    "deferred_peak_bytes_allocated",
+		"deferred_bytes_at_peak",
+	};
 	guint n = G_N_ELEMENTS(keys) - (kmt_report_has_filter(report) ? 0 : 2);
 	guint i;
 
 	kmt_json_begin_array(json, "scaled");
 	for (i = 0; kmt_report_is_sample(report) && i < n; i++)
 		kmt_json_text(json, NULL, keys[i]);
+	for (i = 0;
+	     kmt_report_is_sample(report) &&
+	     kmt_report_can_have_defers(report) && i < G_N_ELEMENTS(deferred);
+	     i++)
+		kmt_json_text(json, NULL, deferred[i]);
 	kmt_json_end_array(json);
 }
 
@@ -135,6 +145,8 @@ static void add_capture(KmtJson *json, const KmtReport *report)
 	guint64 abi_version =
 		capture->record_size < KMEMTRACE_EVENT_SIZE_V2 ? 1 : 2;
 
+	if (report->aggregate->has_defers)
+		abi_version = 3;
 	if (version)
 		g_ascii_string_to_unsigned(version, 10, 1, G_MAXINT32,
 					   &abi_version, NULL);
@@ -183,6 +195,8 @@ static void add_kinds(KmtJson *json, const KmtReport *report)
 		kmt_json_begin_object(json, kmt_kind_name((KmtKind)i));
 		add_totals(json, &aggregate->kinds[i]);
 		kmt_report_json_add_peak(json, aggregate, &aggregate->kinds[i]);
+		kmt_report_json_add_deferred(json, report,
+					     &aggregate->deferred[i], FALSE);
 		kmt_json_end_object(json);
 	}
 	kmt_json_end_object(json);
@@ -263,6 +277,8 @@ static void add_groups(KmtJson *json, const KmtReport *report)
 		kmt_report_json_add_peak(json, report->aggregate,
 					 &group->totals);
 		add_details(json, report, group);
+		kmt_report_json_add_deferred(json, report, group->deferred,
+					     FALSE);
 		kmt_json_end_object(json);
 	}
 	kmt_json_end_array(json);
@@ -278,13 +294,16 @@ static void add_groups(KmtJson *json, const KmtReport *report)
 		kmt_json_u64(json, sites ? "callsites" : "groups",
 			     table->n_rest[i]);
 		add_totals(json, &table->rest[i]);
+		kmt_report_json_add_deferred(json, report,
+					     &table->rest_deferred[i], TRUE);
 		kmt_json_end_object(json);
 	}
 	kmt_json_end_object(json);
 }
 
 static void add_finding_sites(KmtJson *json, const KmtReport *report,
-			      const char *key, KmtFindingClass class)
+			      const char *key, KmtFindingClass class,
+			      const char *count)
 {
 	g_autoptr(GPtrArray) list = kmt_finding_counts_list(
 		report->aggregate->finding_counts, class);
@@ -297,7 +316,7 @@ static void add_finding_sites(KmtJson *json, const KmtReport *report,
 		kmt_json_begin_object(json, NULL);
 		kmt_report_json_add_site(json, report, entry->first.address,
 					 entry->first.kind);
-		kmt_json_u64(json, "frees", entry->count);
+		kmt_json_u64(json, count, entry->count);
 		kmt_json_end_object(json);
 	}
 	kmt_json_end_array(json);
@@ -332,9 +351,12 @@ static void add_finding_pairs(KmtJson *json, const KmtReport *report,
 	kmt_json_end_array(json);
 }
 
-static void add_finding_counts(KmtJson *json, const KmtAggregate *aggregate)
+static void add_finding_counts(KmtJson *json, const KmtReport *report)
 {
-	kmt_output_findings(json, &aggregate->findings);
+	const KmtAggregate *aggregate = report->aggregate;
+
+	kmt_output_findings(json, &aggregate->findings,
+			    kmt_report_can_have_defers(report));
 	kmt_json_u64(json, "unordered_timestamps", aggregate->unordered);
 	kmt_json_u64(json, "skipped_records", aggregate->skipped);
 	kmt_json_u64(json, "truncated_bytes", aggregate->truncated_bytes);
@@ -345,17 +367,24 @@ static void add_finding_counts(KmtJson *json, const KmtAggregate *aggregate)
 static void add_findings(KmtJson *json, const KmtReport *report)
 {
 	kmt_json_begin_object(json, "findings");
-	add_finding_counts(json, report->aggregate);
+	add_finding_counts(json, report);
 	add_finding_sites(json, report, "before_trace_sites",
-			  KMT_FINDING_UNMATCHED_BEFORE_TRACE);
+			  KMT_FINDING_UNMATCHED_BEFORE_TRACE, "frees");
 	add_finding_sites(json, report, "after_loss_sites",
-			  KMT_FINDING_UNMATCHED_AFTER_LOSS);
+			  KMT_FINDING_UNMATCHED_AFTER_LOSS, "frees");
 	add_finding_sites(json, report, "unexplained_sites",
-			  KMT_FINDING_UNMATCHED_UNEXPLAINED);
+			  KMT_FINDING_UNMATCHED_UNEXPLAINED, "frees");
 	add_finding_pairs(json, report, "double_allocation_pairs",
 			  KMT_FINDING_DOUBLE_UNEXPLAINED, "older", "newer");
 	add_finding_pairs(json, report, "type_mismatch_pairs",
 			  KMT_FINDING_MISMATCH, "allocated", "freed");
+	if (kmt_report_can_have_defers(report)) {
+		add_finding_sites(json, report, "unexplained_defer_sites",
+				  KMT_FINDING_UNMATCHED_DEFER, "defers");
+		add_finding_pairs(json, report, "double_defer_pairs",
+				  KMT_FINDING_DOUBLE_DEFER, "allocated",
+				  "deferred");
+	}
 	kmt_json_end_object(json);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
+#include <string.h>
+
 #include "report/leaks.h"
 #include "report/mark-list.h"
 #include "report/scale.h"
@@ -50,6 +52,7 @@ static void fill_windows(const KmtReport *report, KmtColumns *columns,
 	static const char *const heads[] = {"from, s",	"allocs", "frees",
 					    "live",	"peak",	  "kind",
 					    "allocated"};
+	gboolean has_defers = report->aggregate->has_defers;
 	guint i, j;
 
 	for (i = 0; i < G_N_ELEMENTS(heads); i++) {
@@ -61,6 +64,8 @@ static void fill_windows(const KmtReport *report, KmtColumns *columns,
 		else
 			kmt_text_add_head(report, columns, heads[i]);
 	}
+	if (has_defers)
+		kmt_text_add_head(report, columns, "deferred");
 	if (has_losses)
 		kmt_columns_add_text(columns, "events lost");
 	for (i = 0; i < report->aggregate->n_windows; i++) {
@@ -77,6 +82,9 @@ static void fill_windows(const KmtReport *report, KmtColumns *columns,
 					       t->peak_bytes_alloc);
 			kmt_columns_add_text(columns, kmt_kind_name(kinds[j]));
 			kmt_columns_add_number(columns, FALSE, t->bytes_alloc);
+			if (has_defers)
+				kmt_columns_add_number(columns, FALSE,
+						       w->deferred[kinds[j]]);
 			if (has_losses && j == 0)
 				lost_cell(columns, lost, i);
 			else if (has_losses)
@@ -87,9 +95,13 @@ static void fill_windows(const KmtReport *report, KmtColumns *columns,
 
 static void print_windows(const KmtReport *report, FILE *out)
 {
-	g_autoptr(KmtColumns) columns = kmt_columns_new(
-		report->capture->overruns ? "rrrrrlrr" : "rrrrrlr",
-		report->separators);
+	/* The last two columns show deferred memory and losses. */
+	guint unused =
+		!report->aggregate->has_defers + !report->capture->overruns;
+	g_autofree char *align =
+		g_strndup("rrrrrlrrr", strlen("rrrrrlrrr") - unused);
+	g_autoptr(KmtColumns) columns =
+		kmt_columns_new(align, report->separators);
 	g_autofree guint64 *lost = kmt_report_window_losses(report);
 	KmtKind kinds[KMT_N_LAYERS];
 	guint i, n = 0;
@@ -140,8 +152,7 @@ static void print_leak(FILE *out, const KmtReport *report, const KmtLeak *leak)
 	g_autofree char *name =
 		kmt_groups_text(report->aggregate->groups, group);
 	g_autofree char *growth = leak_number(report, leak->growth);
-	g_autofree char *objects =
-		leak_number(report, group->totals.live_objects);
+	g_autofree char *objects = leak_number(report, leak->in_use);
 	g_autofree char *frees = leak_number(report, leak->frees);
 	g_autofree char *age = kmt_format_duration(leak->age_median);
 	g_autofree char *life = kmt_format_duration(leak->lifetime_p99);

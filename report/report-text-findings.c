@@ -13,6 +13,27 @@ static void fill_count(KmtColumns *columns, guint64 count, const char *label,
 	kmt_columns_add_text(columns, meaning);
 }
 
+static void fill_defer_counts(const KmtMatchFindings *findings,
+			      KmtColumns *columns)
+{
+	const guint64 *unmatched = findings->unmatched_defers;
+
+	fill_count(columns, unmatched[KMT_MATCH_UNMATCHED_BEFORE_TRACE],
+		   "deferrals unmatched, before the trace",
+		   "of memory from before the trace");
+	fill_count(columns, unmatched[KMT_MATCH_UNMATCHED_AFTER_LOSS],
+		   "deferrals unmatched, after loss",
+		   "the allocation may be lost");
+	fill_count(columns, unmatched[KMT_MATCH_UNMATCHED_UNEXPLAINED],
+		   "deferrals unmatched, unexplained",
+		   "of freed memory, or not traced");
+	fill_count(columns, findings->double_defers_after_loss,
+		   "double deferrals, after loss", "the free may be lost");
+	fill_count(columns, findings->double_defers,
+		   "double deferrals, unexplained",
+		   "the free was deferred twice");
+}
+
 static void fill_counts(const KmtAggregate *aggregate, KmtColumns *columns)
 {
 	const KmtMatchFindings *findings = &aggregate->findings;
@@ -39,6 +60,8 @@ static void fill_counts(const KmtAggregate *aggregate, KmtColumns *columns)
 	fill_count(columns, findings->mismatches_after_loss,
 		   "type mismatches, after loss",
 		   "the records between may be lost");
+	if (aggregate->has_defers)
+		fill_defer_counts(findings, columns);
 	fill_count(columns, aggregate->short_allocs, "short allocations",
 		   "fewer bytes allocated than requested");
 	fill_count(columns, aggregate->unordered, "timestamps going back",
@@ -141,6 +164,10 @@ static const FindingText finding_texts[] = {
 	 "freed by", NULL},
 	{KMT_FINDING_DOUBLE_UNEXPLAINED, "UNEXPLAINED DOUBLE ALLOCATIONS",
 	 "times", "older allocated by", "newer allocated by"},
+	{KMT_FINDING_UNMATCHED_DEFER, "UNEXPLAINED DEFERRALS", "times",
+	 "deferred by", NULL},
+	{KMT_FINDING_DOUBLE_DEFER, "DOUBLE DEFERRALS", "times", "allocated by",
+	 "deferred again by"},
 };
 
 static const FindingText before_trace_text = {
@@ -156,7 +183,9 @@ static void print_unexplained(const KmtReport *report, FILE *out)
 {
 	const KmtMatchFindings *f = &report->aggregate->findings;
 	guint64 n = f->unmatched[KMT_MATCH_UNMATCHED_UNEXPLAINED] +
-		    f->doubles[KMT_MATCH_DOUBLE_UNEXPLAINED] + f->mismatches;
+		    f->doubles[KMT_MATCH_DOUBLE_UNEXPLAINED] + f->mismatches +
+		    f->unmatched_defers[KMT_MATCH_UNMATCHED_UNEXPLAINED] +
+		    f->double_defers;
 
 	if (!n)
 		return;

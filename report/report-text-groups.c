@@ -221,7 +221,7 @@ static void fill_rest(const KmtReport *report, KmtColumns *columns,
 	for (i = 0; i < report->fields->len; i++) {
 		KmtFigure figure = kmt_report_field_sum(
 			report->fields->pdata[i], report->aggregate,
-			&table->rest[kind]);
+			&table->rest[kind], &table->rest_deferred[kind]);
 
 		kmt_columns_add_figure(columns, &figure);
 	}

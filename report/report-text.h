@@ -17,8 +17,8 @@ void kmt_text_print_title(FILE *out, const char *title);
 /* Return "*" in the report of a sample, else "". */
 const char *kmt_text_scale_mark(const KmtReport *report);
 /*
- * Fill a cell with the heading of a column that is an estimate if the capture is a
- * sample.
+ * Fill a cell with the heading of a column that is an estimate if the capture
+ * is a sample.
  */
 void kmt_text_add_head(const KmtReport *report, KmtColumns *columns,
 		       const char *head);
@@ -30,6 +30,7 @@ void kmt_text_print_number(const KmtReport *report, FILE *out, guint64 number);
 
 /* Print one section of the report. */
 void kmt_text_capture(const KmtReport *report, FILE *out);
+void kmt_text_deferred(const KmtReport *report, FILE *out);
 void kmt_text_groups(const KmtReport *report, FILE *out);
 void kmt_text_cross_cpu_groups(const KmtReport *report, FILE *out);
 void kmt_text_cross_cpu_pairs(const KmtReport *report, FILE *out);

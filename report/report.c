@@ -144,6 +144,12 @@ gboolean kmt_report_is_selected(const KmtGroup *group, gconstpointer user)
 	       (report->pages_only ? KMT_KIND_PAGES : KMT_KIND_SLAB);
 }
 
+gboolean kmt_report_can_have_defers(const KmtReport *report)
+{
+	return report->aggregate->has_defers ||
+	       report->capture->abi_version >= 3;
+}
+
 gboolean kmt_report_can_have_kind(const KmtReport *report, KmtKind kind)
 {
 	return (kind != KMT_KIND_PERCPU && kind != KMT_KIND_VMALLOC) ||

@@ -73,6 +73,12 @@ void kmt_report_folded(const KmtReport *report, FILE *out);
  */
 gboolean kmt_report_is_selected(const KmtGroup *group, gconstpointer user);
 
+/*
+ * Return whether JSON has the figures of deferred memory: the records have
+ * version 3, or the capture has DEFER records.
+ */
+gboolean kmt_report_can_have_defers(const KmtReport *report);
+
 /* Return whether the record version of the capture has records of @kind. */
 gboolean kmt_report_can_have_kind(const KmtReport *report, KmtKind kind);
 /*

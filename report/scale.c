@@ -47,6 +47,15 @@ static void scale_detail(Scale *scale, KmtDetail *detail)
 	multiply(scale, &detail->growth.last);
 }
 
+static void scale_deferred(Scale *scale, KmtDeferred *deferred)
+{
+	multiply(scale, &deferred->bytes);
+	multiply(scale, &deferred->objects);
+	multiply(scale, &deferred->peak);
+	multiply(scale, &deferred->at_peak);
+	multiply(scale, &deferred->frees);
+}
+
 static void scale_cross(Scale *scale, KmtCrossCpu *cross)
 {
 	guint32 i;
@@ -80,12 +89,18 @@ void kmt_aggregate_scale(KmtAggregate *aggregate, guint64 factor,
 	if (factor <= 1)
 		return;
 	aggregate->scale = factor;
-	for (kind = 0; kind < KMT_N_KINDS; kind++)
+	for (kind = 0; kind < KMT_N_KINDS; kind++) {
 		scale_totals(&scale, &aggregate->kinds[kind], has_own_frees);
+		scale_deferred(&scale, &aggregate->deferred[kind]);
+	}
 	for (i = 0; i < aggregate->n_windows; i++)
-		for (kind = 0; kind < KMT_N_KINDS; kind++)
-			scale_totals(&scale, &aggregate->windows[i].kinds[kind],
+		for (kind = 0; kind < KMT_N_KINDS; kind++) {
+			KmtWindow *window = &aggregate->windows[i];
+
+			scale_totals(&scale, &window->kinds[kind],
 				     has_own_frees);
+			multiply(&scale, &window->deferred[kind]);
+		}
 	for (g = 0; g < aggregate->groups->n_groups; g++) {
 		KmtGroup *group = kmt_groups_at(aggregate->groups, g);
 
@@ -93,6 +108,8 @@ void kmt_aggregate_scale(KmtAggregate *aggregate, guint64 factor,
 		multiply(&scale, &group->at_peak);
 		if (group->detail)
 			scale_detail(&scale, group->detail);
+		if (group->deferred)
+			scale_deferred(&scale, group->deferred);
 	}
 	if (aggregate->cross)
 		scale_cross(&scale, aggregate->cross);

@@ -170,6 +170,9 @@ static void cut(KmtTable *table, guint64 max_lines)
 		KmtKind kind = kmt_kind_layer(group->kind);
 
 		kmt_totals_add(&table->rest[kind], &group->totals);
+		if (group->deferred)
+			kmt_deferred_add(&table->rest_deferred[kind],
+					 group->deferred);
 		table->n_rest[kind]++;
 	}
 }

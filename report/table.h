@@ -40,6 +40,7 @@ typedef struct {
 	guint n_shown; /* number of rows to show, from the first */
 	/* Sums of the omitted rows by kmt_kind_layer(), without peaks. */
 	KmtTotals rest[KMT_N_KINDS];
+	KmtDeferred rest_deferred[KMT_N_KINDS];
 	guint n_rest[KMT_N_KINDS];
 } KmtTable;
 

@@ -70,6 +70,7 @@ static void make_live(KmtMatcher *m, KmtMatchEntry *e, const KmtMatchRecord *r)
 {
 	guint64 *index = kmt_match_table_alloc_index(&m->table, e);
 	guint16 file = (guint16)r->position.file->position;
+	KmtMatchPending *early = kmt_match_early_defer(m, e, file, NULL);
 	KmtMatchObject object;
 
 	if (e->flags & KMT_MATCH_ENTRY_LIVE)
@@ -83,7 +84,14 @@ static void make_live(KmtMatcher *m, KmtMatchEntry *e, const KmtMatchRecord *r)
 	if (index)
 		*index = r->position.index;
 	object = kmt_match_entry_object(m, e, r->hash);
-	kmt_match_report_step(m, &object, r);
+	if (early) {
+		/* The object must exist before it is deferred, so do not report
+		 * a step, which a slow event of the same record precedes. */
+		kmt_match_report_alloc(m, &object, r);
+		kmt_match_attach_early(m, e, early);
+	} else {
+		kmt_match_report_step(m, &object, r);
+	}
 }
 
 /* Close a live entry without changing the time and CPU of its last record. */
@@ -171,6 +179,8 @@ static void expire_one(KmtMatcher *m, KmtMatchPending *p)
 	kmt_match_pending_resolve(m, e, side, p);
 	if (event->event_id == KMEMTRACE_EVENT_FREE)
 		expire_free(m, e, p, is_gone);
+	else if (event->event_id == KMEMTRACE_EVENT_DEFER)
+		kmt_match_expire_defer(m, p);
 	else
 		expire_alloc(m, e, p);
 }
@@ -205,17 +215,24 @@ void kmt_match_resolve_alloc(KmtMatcher *m, KmtMatchEntry *e,
 {
 	guint16 file = (guint16)r->position.file->position;
 	KmtMatchSideEntry *side = kmt_match_side_entry(m, e);
-	KmtMatchPending *p = NULL;
+	KmtMatchPending *p = NULL, *early;
 
-	kmt_match_guess_review(m, e, file);
+	if (!(e->flags & KMT_MATCH_ENTRY_LIVE) &&
+	    !(side && (side->allocs || side->frees)))
+		kmt_match_guess_on_alloc(m, e, file);
+	else
+		kmt_match_guess_review(m, e, file);
 	if (side && kmt_match_is_contended(m, e, file))
-		p = kmt_match_pending_of_type(side->frees, r->event.type_id);
+		p = kmt_match_pending_of_type(m, side->frees, r->event.type_id);
 	if (p) {
 		KmtMatchObject object = record_object(m, r);
 
 		save_allocation(m, e);
 		kmt_match_entry_touch(m, e, file, m->now);
 		kmt_match_report_alloc(m, &object, r);
+		early = kmt_match_early_defer(m, e, file, p);
+		if (early)
+			kmt_match_take_defer(m, e, early, &object);
 		kmt_match_report_free(m, &object, &p->record);
 		kmt_match_pending_resolve(m, e, kmt_match_side_entry(m, e), p);
 		return;
@@ -280,9 +297,10 @@ static void free_conflicting(KmtMatcher *m, KmtMatchEntry *e,
 	/* A pending ALLOC replaced an object; this may be the late FREE of that
 	 * object. */
 	if (side && kmt_match_is_contended(m, e, file))
-		p = kmt_match_pending_of_type(side->allocs, r->event.type_id);
+		p = kmt_match_pending_of_type(m, side->allocs,
+					      r->event.type_id);
 	if (!p && (e->flags & KMT_MATCH_ENTRY_LIVE) &&
-	    e->type == r->event.type_id) {
+	    kmt_match_type_fits(m, e->type, r->event.type_id)) {
 		free_matched(m, e, r);
 		return;
 	}
@@ -313,7 +331,7 @@ void kmt_match_resolve_free(KmtMatcher *m, KmtMatchEntry *e,
 		if ((e->flags &
 		     (KMT_MATCH_ENTRY_LIVE | KMT_MATCH_ENTRY_PENDING)) ==
 			    KMT_MATCH_ENTRY_LIVE &&
-		    e->type == event->type_id)
+		    kmt_match_type_fits(m, e->type, event->type_id))
 			free_matched(m, e, r);
 		else
 			free_conflicting(m, e, r);

@@ -38,7 +38,8 @@ void kmt_match_report_alloc(KmtMatcher *m, const KmtMatchObject *object,
 void kmt_match_report_free(KmtMatcher *m, const KmtMatchObject *object,
 			   const KmtMatchRecord *r)
 {
-	gboolean mismatch = object->type != r->event.type_id;
+	gboolean mismatch =
+		!kmt_match_type_fits(m, object->type, r->event.type_id);
 
 	/* The free of the old object and the allocation of the new one may be
 	 * lost. */
@@ -58,9 +59,12 @@ void kmt_match_report_step(KmtMatcher *m, const KmtMatchObject *object,
 {
 	gboolean is_alloc = r->event.event_id == KMEMTRACE_EVENT_ALLOC;
 
+	/* A free counts for the kind of its object. */
+	if (r->item)
+		r->item->type = object->type;
 	if (!r->item && is_alloc) {
 		kmt_match_report_alloc(m, object, r);
-	} else if (!r->item) {
+	} else if (!r->item || object->is_deferred) {
 		kmt_match_report_free(m, object, r);
 	} else {
 		r->item->op =
@@ -92,6 +96,10 @@ KmtMatchObject kmt_match_entry_object(KmtMatcher *m, const KmtMatchEntry *e,
 
 		object.timestamp = side->alloc_time;
 		object.file = side->file;
+	}
+	if (e->flags & KMT_MATCH_ENTRY_DEFERRED) {
+		object.is_deferred = TRUE;
+		object.defer = kmt_match_side_entry(m, e)->defer;
 	}
 	return object;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * State that matcher.c, match-state.c, ambiguous.c, pending.c and
+ * State that matcher.c, match-state.c, ambiguous.c, deferred.c, pending.c and
  * pipeline-stages.c share.
  */
 #ifndef KMEMTRACE_MATCH_MATCHER_PRIVATE_H
@@ -47,23 +47,29 @@ typedef struct KmtMatchPending {
 			      was closed */
 	gboolean after_loss; /* ALLOC: whether replaced had
 			      * KMT_MATCH_ENTRY_MAYBE_FREED */
+	gboolean is_double;  /* DEFER: whether replaced was live and deferred */
+	guint64 number;	     /* number of pending records before this one */
 	gboolean resolved;
 } KmtMatchPending;
 
 /*
- * Additional state of an address that has pending records: the pending ALLOCs
- * and FREEs, oldest first. With KMT_MATCH_ENTRY_ALLOC_SAVED, also the CPU and
- * time of the live object's ALLOC.
+ * Additional state of an address that has pending records: the pending ALLOCs,
+ * FREEs and DEFERs, oldest first. With KMT_MATCH_ENTRY_ALLOC_SAVED, also the
+ * CPU and time of the live object's ALLOC. With KMT_MATCH_ENTRY_DEFERRED, also
+ * the live object's DEFER.
  */
 typedef struct {
 	guint32 next_unused; /* number + 1 of the next unused side entry; 0:
 			      * none */
 	KmtMatchPending *allocs, *last_alloc;
 	KmtMatchPending *frees, *last_free;
+	KmtMatchPending *defers, *last_defer;
 	guint32 n_closes; /* number of times that an object of the address was
 			     closed while the side entry existed, modulo 2^32 */
 	gint64 alloc_time;
 	guint16 file;
+	KmtMatchDefer defer;
+	gboolean defer_is_doubtful; /* defer may belong to the object before */
 } KmtMatchSideEntry;
 
 struct KmtMatcher {
@@ -92,6 +98,7 @@ struct KmtMatcher {
 				    * 0: none */
 	KmtMatchPending *oldest, *newest;
 	KmtMatchPending *unused; /* unused records, linked by next */
+	guint64 n_pending;	 /* number of pending records so far */
 	gint64 due;		 /* merged time after which the decision about
 				  * oldest is due */
 	KmtMatchFindings findings;
@@ -180,6 +187,16 @@ void kmt_match_guess_on_free(KmtMatcher *m, KmtMatchEntry *e, guint16 file);
 gboolean kmt_match_may_lack_records(const KmtMatcher *m, gint64 from,
 				    gint64 until);
 
+/*
+ * Return whether a FREE of one type can free an object of another type of the
+ * same namespace.
+ */
+static inline gboolean kmt_match_type_fits(const KmtMatcher *m, guint a,
+					   guint b)
+{
+	return a == b || m->capture->kfree_of_caches;
+}
+
 /* Call on_alloc for a new object, whose ALLOC is r. */
 void kmt_match_report_alloc(KmtMatcher *m, const KmtMatchObject *object,
 			    const KmtMatchRecord *r);
@@ -194,8 +211,8 @@ void kmt_match_report_step(KmtMatcher *m, const KmtMatchObject *object,
 			   const KmtMatchRecord *r);
 
 /*
- * Return the side entry of an entry; NULL unless KMT_MATCH_ENTRY_PENDING or
- * KMT_MATCH_ENTRY_ALLOC_SAVED is set.
+ * Return the side entry of an entry; NULL unless KMT_MATCH_ENTRY_PENDING,
+ * KMT_MATCH_ENTRY_ALLOC_SAVED or KMT_MATCH_ENTRY_DEFERRED is set.
  */
 KmtMatchSideEntry *kmt_match_side_entry(const KmtMatcher *m,
 					const KmtMatchEntry *e);
@@ -223,7 +240,8 @@ void kmt_match_pending_clear(KmtMatcher *m);
 /* Return the side entry of an entry; create one if there is none. */
 KmtMatchSideEntry *kmt_match_side_entry_get(KmtMatcher *m, KmtMatchEntry *e);
 
-/* Account for the end of the live object: discard the saved allocation. */
+/* Account for the end of the live object: discard the saved allocation and the
+ * DEFER. */
 void kmt_match_side_entry_closed(KmtMatcher *m, KmtMatchEntry *e);
 
 /* Make a record pending. The caller sets the fields that depend on its kind. */
@@ -236,10 +254,11 @@ void kmt_match_pending_free(KmtMatcher *m, KmtMatchPending *p);
 void kmt_match_pending_set_due(KmtMatcher *m);
 
 /*
- * Return the oldest pending record of this type, or NULL if there is none among
- * the first MAX_TYPE_SEARCH.
+ * Return the oldest pending record that fits this type, or NULL if there is
+ * none among the first MAX_TYPE_SEARCH.
  */
-KmtMatchPending *kmt_match_pending_of_type(KmtMatchPending *p, guint type);
+KmtMatchPending *kmt_match_pending_of_type(const KmtMatcher *m,
+					   KmtMatchPending *p, guint type);
 
 /* Remove p from its side entry. p stays in the list of all pending records
  * until its time has passed. If p was the last pending record of the address,
@@ -263,21 +282,45 @@ void kmt_match_resolve_free(KmtMatcher *m, KmtMatchEntry *e,
  */
 void kmt_match_expire_pending(KmtMatcher *m, gboolean all);
 
+/* ---- lib/match/deferred.c ---- */
+
+/* Process a DEFER record. e is the entry of the address, or NULL. */
+void kmt_match_resolve_defer(KmtMatcher *m, KmtMatchEntry *e,
+			     const KmtMatchRecord *r);
+/* Decide about a pending DEFER that no ALLOC has explained. */
+void kmt_match_expire_defer(KmtMatcher *m, const KmtMatchPending *p);
+/*
+ * Return the oldest pending DEFER of an entry that may belong to an object
+ * which file allocates now, or NULL. free: the pending FREE of this object, if
+ * known; NULL otherwise.
+ */
+KmtMatchPending *kmt_match_early_defer(const KmtMatcher *m,
+				       const KmtMatchEntry *e, guint16 file,
+				       const KmtMatchPending *free);
+/* Give a pending DEFER to an object, and report it. */
+void kmt_match_take_defer(KmtMatcher *m, KmtMatchEntry *e, KmtMatchPending *p,
+			  KmtMatchObject *object);
+/* Give a pending DEFER to the live object of an entry, and report it. */
+void kmt_match_attach_early(KmtMatcher *m, KmtMatchEntry *e,
+			    KmtMatchPending *p);
+
 /* ---- records that can be decided at once ---- */
 
 /*
  * Return whether a FREE of this type can be decided at once: the object is
- * live, has the same type, its last record is its ALLOC, and no record of the
+ * live, has a fitting type, its last record is its ALLOC, and no record of the
  * address is pending.
  */
-static inline gboolean kmt_match_is_certain_free(const KmtMatchEntry *e,
+static inline gboolean kmt_match_is_certain_free(const KmtMatcher *m,
+						 const KmtMatchEntry *e,
 						 guint type)
 {
 	return e &&
-	       (e->flags & (KMT_MATCH_ENTRY_LIVE | KMT_MATCH_ENTRY_PENDING |
-			    KMT_MATCH_ENTRY_ALLOC_SAVED)) ==
+	       (e->flags &
+		(KMT_MATCH_ENTRY_LIVE | KMT_MATCH_ENTRY_PENDING |
+		 KMT_MATCH_ENTRY_ALLOC_SAVED | KMT_MATCH_ENTRY_DEFERRED)) ==
 		       KMT_MATCH_ENTRY_LIVE &&
-	       e->type == type;
+	       kmt_match_type_fits(m, e->type, type);
 }
 
 /* Process an event that kmt_match_fast_path() refused. Due decisions about
@@ -290,6 +333,10 @@ G_STATIC_ASSERT((guint)KMT_MATCH_STEP_FREE == KMEMTRACE_EVENT_FREE);
 G_STATIC_ASSERT((KMT_MATCH_STEP_ALLOC & 1) && !(KMT_MATCH_STEP_FREE & 1));
 G_STATIC_ASSERT(KMT_MATCH_STEP_ALLOC == 1 &&
 		KMT_MATCH_STEP_FREE == KMT_MATCH_ENTRY_LIVE + 1);
+/* No entry has both guesses, so no entry has the flags that the fast path wants
+ * for a DEFER. */
+G_STATIC_ASSERT(KMT_MATCH_STEP_DEFER - 1 ==
+		(KMT_MATCH_ENTRY_LIVE | KMT_MATCH_ENTRY_MAYBE));
 
 /*
  * The value 1 in the byte that holds op of KmtMatchEvent.state, and flags of
@@ -310,8 +357,9 @@ G_STATIC_ASSERT(KMT_MATCH_STEP_ALLOC == 1 &&
  * address, or kmt_match_no_entry. *n_closed is the table's count of closed
  * entries.
  *
- * ALLOC and FREE execute the same instructions with masks, because a branch on
- * the event type could not be predicted. Pending records belong to other
+ * A DEFER, and a FREE of a deferred object, are never such a case. ALLOC and
+ * FREE execute the same instructions with masks, because a branch on the event
+ * type could not be predicted. Pending records belong to other
  * addresses and need no check here.
  */
 static inline gboolean kmt_match_fast_path(const KmtMatcher *m,

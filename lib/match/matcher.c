@@ -128,7 +128,9 @@ static void resolve_conflict(KmtMatcher *m, KmtMatchEntry *e,
 			     KmtMatchEvent *item)
 {
 	KmtMatchRecord r = {
-		.event = {.event_id = item->op,
+		.event = {.event_id = item->op == KMT_MATCH_STEP_DEFER
+					      ? KMEMTRACE_EVENT_DEFER
+					      : item->op,
 			  .type_id = item->type,
 			  .timestamp = m->now,
 			  .ptr = kmt_match_table_address(&m->table, item->hash,
@@ -140,6 +142,7 @@ static void resolve_conflict(KmtMatcher *m, KmtMatchEntry *e,
 		.item = item,
 	};
 	gboolean is_alloc = item->op == KMT_MATCH_STEP_ALLOC;
+	gboolean is_defer = item->op == KMT_MATCH_STEP_DEFER;
 
 	item->op = KMT_MATCH_STEP_NONE;
 	/* Rebuild the fields from the event: the record itself is in another
@@ -150,7 +153,10 @@ static void resolve_conflict(KmtMatcher *m, KmtMatchEntry *e,
 		kmt_match_resolve_alloc(m, e, &r);
 	} else {
 		r.event.call_site = item->event->call_site;
-		kmt_match_resolve_free(m, e, &r);
+		if (is_defer)
+			kmt_match_resolve_defer(m, e, &r);
+		else
+			kmt_match_resolve_free(m, e, &r);
 	}
 }
 
@@ -178,7 +184,9 @@ void kmt_match_slow_path(KmtMatcher *m, KmtMatchEntry *e, KmtMatchEvent *item)
 			*kmt_match_table_cached_entry(&m->table, hash) = e;
 			return;
 		}
-	} else if (kmt_match_is_certain_free(e, item->type)) {
+	} else if (item->op == KMT_MATCH_STEP_FREE &&
+		   kmt_match_is_certain_free(m, e, item->type)) {
+		item->type = e->type;
 		item->class_id = e->class_id;
 		item->alloc_time = e->last_ts;
 		item->alloc_file = e->last_file;
@@ -218,7 +226,9 @@ void kmt_matcher_process(KmtMatcher *m, const struct kmemtrace_event *event,
 				position->index;
 		object = kmt_match_entry_object(m, e, r.hash);
 		kmt_match_report_alloc(m, &object, &r);
-	} else if (kmt_match_is_certain_free(e, event->type_id)) {
+	} else if (event->event_id == KMEMTRACE_EVENT_DEFER) {
+		kmt_match_resolve_defer(m, e, &r);
+	} else if (kmt_match_is_certain_free(m, e, event->type_id)) {
 		object = kmt_match_entry_object(m, e, r.hash);
 		apply_certain_free(m, e, file);
 		kmt_match_report_free(m, &object, &r);
@@ -240,10 +250,11 @@ void kmt_matcher_finish(KmtMatcher *m)
 	kmt_match_expire_pending(m, TRUE);
 }
 
-void kmt_matcher_foreach_live(KmtMatcher *m,
-			      void (*func)(gpointer user,
-					   const KmtMatchObject *object),
-			      gpointer user)
+/* Call func for the object of each entry that has a flag. */
+static void foreach_flagged(KmtMatcher *m, guint flag,
+			    void (*func)(gpointer user,
+					 const KmtMatchObject *object),
+			    gpointer user)
 {
 	guint i;
 	guint32 j;
@@ -255,12 +266,28 @@ void kmt_matcher_foreach_live(KmtMatcher *m,
 			const KmtMatchEntry *e = kmt_match_segment_entry(s, j);
 			KmtMatchObject object;
 
-			if (!(e->flags & KMT_MATCH_ENTRY_LIVE))
+			if (!(e->flags & flag))
 				continue;
 			object = kmt_match_entry_object(m, e, e->hash);
 			func(user, &object);
 		}
 	}
+}
+
+void kmt_matcher_foreach_live(KmtMatcher *m,
+			      void (*func)(gpointer user,
+					   const KmtMatchObject *object),
+			      gpointer user)
+{
+	foreach_flagged(m, KMT_MATCH_ENTRY_LIVE, func, user);
+}
+
+void kmt_matcher_foreach_deferred(KmtMatcher *m,
+				  void (*func)(gpointer user,
+					       const KmtMatchObject *object),
+				  gpointer user)
+{
+	foreach_flagged(m, KMT_MATCH_ENTRY_DEFERRED, func, user);
 }
 
 const KmtMatchFindings *kmt_matcher_findings(const KmtMatcher *m)

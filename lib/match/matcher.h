@@ -12,6 +12,9 @@
  * Slab (kmalloc and cache), pages, per-CPU memory and vmalloc are separate
  * address namespaces; see lib/input/namespace.h.
  *
+ * DEFER records never change how ALLOC and FREE records are matched: they only
+ * add the hand-over to an object.
+ *
  * One thread at a time may use a matcher. Matchers share only the capture and,
  * if given, the keys.
  */
@@ -20,6 +23,14 @@
 
 #include "lib/match/keys.h"
 #include "lib/match/merge.h"
+
+/* The DEFER record of an object; of several, the time of the first one, and
+ * call site and CPU of the last one. */
+typedef struct {
+	gint64 time;	   /* merged time in ns */
+	guint64 call_site; /* of the code that handed the object over */
+	guint16 file;	   /* index of the CPU's file in capture->files */
+} KmtMatchDefer;
 
 /* A live object, or an object that was just freed or replaced. */
 typedef struct {
@@ -31,6 +42,8 @@ typedef struct {
 	guint8 type;	  /* enum kmemtrace_type_id */
 	guint64 index;	  /* with keep_indexes: index of the ALLOC record in its
 			   * file */
+	gboolean is_deferred; /* the object is or was deferred, by defer */
+	KmtMatchDefer defer;
 } KmtMatchObject;
 
 typedef enum {
@@ -50,6 +63,16 @@ typedef enum {
 	KMT_MATCH_DOUBLE_UNEXPLAINED,
 	KMT_MATCH_N_DOUBLE
 } KmtMatchDoubleAlloc;
+
+typedef enum {
+	/* The object is deferred from now on. */
+	KMT_MATCH_DEFER_FIRST,
+	/* The object was deferred already, but skewed clocks may have moved the
+	 * earlier DEFER, which belongs to the object before. */
+	KMT_MATCH_DEFER_AGAIN,
+	/* The object was freed before, by skewed clocks. */
+	KMT_MATCH_DEFER_LATE,
+} KmtMatchDeferEffect;
 
 /*
  * Callbacks for the decisions of the matcher. Decisions arrive in merged order,
@@ -99,6 +122,30 @@ typedef struct {
 	void (*on_unmatched)(gpointer user, const struct kmemtrace_event *event,
 			     const KmtMatchPosition *position,
 			     KmtMatchUnmatched class);
+
+	/*
+	 * event is the DEFER of a live object, or of one that was freed just
+	 * before (LATE; object is then NULL). event may precede the ALLOC in
+	 * merged order, by at most the clock tolerance and on another CPU.
+	 */
+	void (*on_defer)(gpointer user, const KmtMatchObject *object,
+			 const struct kmemtrace_event *event,
+			 const KmtMatchPosition *position,
+			 KmtMatchDeferEffect effect);
+
+	/* event is another DEFER of a deferred object. after_loss: the FREE and
+	 * the ALLOC between may be missing. */
+	void (*on_double_defer)(gpointer user, const KmtMatchObject *object,
+				const struct kmemtrace_event *event,
+				const KmtMatchPosition *position,
+				gboolean after_loss);
+
+	/* A DEFER of an address without a live object. BEFORE_TRACE: no ALLOC
+	 * or FREE of the address precedes. */
+	void (*on_unmatched_defer)(gpointer user,
+				   const struct kmemtrace_event *event,
+				   const KmtMatchPosition *position,
+				   KmtMatchUnmatched class);
 } KmtMatchOps;
 
 typedef struct KmtMatcher KmtMatcher;
@@ -162,8 +209,17 @@ void kmt_matcher_foreach_live(KmtMatcher *matcher,
 					   const KmtMatchObject *object),
 			      gpointer user);
 
+/* Call func for each live object that is deferred, in no particular order. */
+void kmt_matcher_foreach_deferred(KmtMatcher *matcher,
+				  void (*func)(gpointer user,
+					       const KmtMatchObject *object),
+				  gpointer user);
+
 /* Numbers of the findings, by class. */
 typedef struct {
+	guint64 unmatched_defers[KMT_MATCH_N_UNMATCHED];
+	guint64 double_defers;
+	guint64 double_defers_after_loss;
 	guint64 unmatched[KMT_MATCH_N_UNMATCHED];
 	guint64 doubles[KMT_MATCH_N_DOUBLE];
 	guint64 mismatches;

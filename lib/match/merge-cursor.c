@@ -94,9 +94,13 @@ static gboolean find_event(KmtMatchMerge *merge, KmtMatchCursor *s)
 		event = (const KmtInputRawEvent *)s->next;
 		if (!kmt_match_is_event_record(s->record_size, s->last_type,
 					       event)) {
-			merge->skipped +=
-				!kmt_match_merge_add_non_event(merge, s, event);
-			continue;
+			if (!kmt_match_is_defer_record(s->file, event)) {
+				merge->skipped +=
+					!kmt_match_merge_add_non_event(merge, s,
+								       event);
+				continue;
+			}
+			merge->has_defers = TRUE;
 		}
 		if (!s->started) {
 			s->started = TRUE;

@@ -67,6 +67,7 @@ struct KmtMatchMerge {
 	gint64 stop_time;
 	guint64 unordered;
 	guint64 mark_records;
+	gboolean has_defers; /* a cursor has reached a DEFER record */
 };
 
 /*
@@ -81,6 +82,18 @@ static inline gboolean kmt_match_is_event_record(guint record_size,
 		       KMEMTRACE_EVENT_FREE - KMEMTRACE_EVENT_ALLOC &&
 	       event->type_id <= last_type &&
 	       event->event_size == record_size && event->ptr != 0;
+}
+
+/*
+ * Return whether a record is a DEFER record that the matcher can use. Such a
+ * record is rare, so that kmt_match_is_event_record() does not accept it.
+ */
+static inline gboolean kmt_match_is_defer_record(const KmtInputCpuFile *file,
+						 const KmtInputRawEvent *event)
+{
+	return kmt_input_is_defer(event, file->capture) &&
+	       kmt_input_is_defer_type(event->type_id) &&
+	       event->event_size == file->record_size && event->ptr != 0;
 }
 
 /* Update the times for the next usable record of a file. */

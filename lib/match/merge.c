@@ -163,7 +163,7 @@ gboolean kmt_match_merge_next(KmtMatchMerge *merge,
 	position->file = s->file;
 	position->index = s->index;
 	memcpy(event, s->next, sizeof(*event));
-	if (event->event_id == KMEMTRACE_EVENT_FREE)
+	if (event->event_id != KMEMTRACE_EVENT_ALLOC)
 		kmt_input_clear_free_fields(event);
 	advance_time(merge, merge->winner.key, i);
 	step(merge, i);
@@ -241,6 +241,27 @@ static void keep_buffer(const KmtMatchMerge *merge, KmtMatchBlock *block,
 	s->last_fill = merge->fills;
 }
 
+/*
+ * Mark the DEFERs of a block, and remove them from its ALLOCs:
+ * kmt_match_shard_queue_put() takes each record with an odd event id for an
+ * ALLOC, because that costs the usual record nothing.
+ */
+static void mark_defers(KmtMatchShardQueue *queue)
+{
+	KmtMatchEvent **allocs = queue->order->allocs;
+	guint i, n = 0;
+
+	for (i = 0; i < queue->n_allocs; i++) {
+		KmtMatchEvent *item = allocs[i];
+
+		if (item->op == KMT_MATCH_STEP_ALLOC)
+			allocs[n++] = item;
+		else
+			item->op = KMT_MATCH_STEP_DEFER;
+	}
+	queue->n_allocs = n;
+}
+
 gboolean kmt_match_merge_fill(KmtMatchMerge *merge, KmtMatchBlock *block,
 			      KmtMatchShardQueue *queue)
 {
@@ -262,6 +283,8 @@ gboolean kmt_match_merge_fill(KmtMatchMerge *merge, KmtMatchBlock *block,
 			fill_from(merge, queue);
 		}
 	}
+	if (merge->has_defers)
+		mark_defers(queue);
 	block->n = queue->n;
 	g_array_set_size(block->ends, merge->n);
 	for (i = 0; i < merge->n; i++)
@@ -283,7 +306,8 @@ static gboolean time_at(const KmtInputCpuFile *file, guint64 index,
 	kmt_input_cpu_file_get(file, index, &event);
 	if (!kmt_match_is_event_record(file->record_size,
 				       kmt_input_last_type(file->record_size),
-				       &event))
+				       &event) &&
+	    !kmt_match_is_defer_record(file, &event))
 		return FALSE;
 	*time = event.timestamp;
 	return TRUE;
@@ -340,6 +364,11 @@ guint64 kmt_match_merge_stop_records(const KmtMatchMerge *merge)
 	return merge->stop_records;
 }
 
+gboolean kmt_match_merge_has_defers(const KmtMatchMerge *merge)
+{
+	return merge->has_defers;
+}
+
 guint64 kmt_match_merge_mark_records(const KmtMatchMerge *merge)
 {
 	return merge->mark_records;
@@ -363,7 +392,8 @@ static void skip_batch(KmtMatchCursor *s)
 		p -= s->stride;
 		event = (const KmtInputRawEvent *)p;
 		if (!kmt_match_is_event_record(s->record_size, s->last_type,
-					       event))
+					       event) &&
+		    !kmt_match_is_defer_record(s->file, event))
 			continue;
 		s->now = MAX(s->now, event->timestamp);
 		break;

@@ -40,6 +40,8 @@ enum {
 	/* The object is live, and its last record is not its ALLOC; see
 	 * save_allocation() in ambiguous.c. */
 	KMT_MATCH_ENTRY_ALLOC_SAVED = 1 << 6,
+	/* The object is live and deferred; its side entry has the DEFER. */
+	KMT_MATCH_ENTRY_DEFERRED = 1 << 7,
 };
 
 #define KMT_MATCH_SIDE_BITS 28

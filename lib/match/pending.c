@@ -56,15 +56,16 @@ KmtMatchSideEntry *kmt_match_side_entry_get(KmtMatcher *m, KmtMatchEntry *e)
 }
 
 /*
- * Release a side entry that has neither a pending record nor a saved
- * allocation.
+ * Release a side entry that has neither a pending record, a saved allocation,
+ * nor a DEFER.
  */
 static void side_entry_release(KmtMatcher *m, KmtMatchEntry *e,
 			       KmtMatchSideEntry *side)
 {
-	if (!side->frees && !side->allocs)
+	if (!side->frees && !side->allocs && !side->defers)
 		e->flags &= ~KMT_MATCH_ENTRY_PENDING;
-	if (e->flags & (KMT_MATCH_ENTRY_PENDING | KMT_MATCH_ENTRY_ALLOC_SAVED))
+	if (e->flags & (KMT_MATCH_ENTRY_PENDING | KMT_MATCH_ENTRY_ALLOC_SAVED |
+			KMT_MATCH_ENTRY_DEFERRED))
 		return;
 	side->next_unused = m->unused_side_entry;
 	m->unused_side_entry = e->side;
@@ -78,7 +79,7 @@ void kmt_match_side_entry_closed(KmtMatcher *m, KmtMatchEntry *e)
 	if (!side)
 		return;
 	side->n_closes++;
-	e->flags &= ~KMT_MATCH_ENTRY_ALLOC_SAVED;
+	e->flags &= ~(KMT_MATCH_ENTRY_ALLOC_SAVED | KMT_MATCH_ENTRY_DEFERRED);
 	side_entry_release(m, e, side);
 }
 
@@ -111,13 +112,28 @@ void kmt_match_pending_free(KmtMatcher *m, KmtMatchPending *p)
 	m->unused = p;
 }
 
+/* Return the first and the last pending record of an event type. */
+static KmtMatchPending **first_pending(KmtMatchSideEntry *side, guint event_id)
+{
+	if (event_id == KMEMTRACE_EVENT_DEFER)
+		return &side->defers;
+	return event_id == KMEMTRACE_EVENT_FREE ? &side->frees : &side->allocs;
+}
+
+static KmtMatchPending **last_pending(KmtMatchSideEntry *side, guint event_id)
+{
+	if (event_id == KMEMTRACE_EVENT_DEFER)
+		return &side->last_defer;
+	return event_id == KMEMTRACE_EVENT_FREE ? &side->last_free
+						: &side->last_alloc;
+}
+
 KmtMatchPending *kmt_match_pending_add(KmtMatcher *m, KmtMatchEntry *e,
 				       const KmtMatchRecord *r)
 {
-	gboolean is_free = r->event.event_id == KMEMTRACE_EVENT_FREE;
 	KmtMatchPending *p = pending_new(m);
 	KmtMatchSideEntry *side = kmt_match_side_entry_get(m, e);
-	KmtMatchPending **last = is_free ? &side->last_free : &side->last_alloc;
+	KmtMatchPending **last = last_pending(side, r->event.event_id);
 
 	*p = (KmtMatchPending){
 		.entry = e,
@@ -125,16 +141,15 @@ KmtMatchPending *kmt_match_pending_add(KmtMatcher *m, KmtMatchEntry *e,
 		.replaced = kmt_match_entry_object(m, e, r->hash),
 		.since = m->now,
 		.n_closes = side->n_closes,
+		.number = m->n_pending++,
 	};
 	/* PENDING prevents the removal of the entry, so that it remains the
 	 * entry of this address. */
 	e->flags |= KMT_MATCH_ENTRY_PENDING;
 	if (*last)
 		(*last)->next_of_kind = p;
-	else if (is_free)
-		side->frees = p;
 	else
-		side->allocs = p;
+		*first_pending(side, r->event.event_id) = p;
 	*last = p;
 	if (m->newest)
 		m->newest->next = p;
@@ -145,7 +160,8 @@ KmtMatchPending *kmt_match_pending_add(KmtMatcher *m, KmtMatchEntry *e,
 	return p;
 }
 
-KmtMatchPending *kmt_match_pending_of_type(KmtMatchPending *p, guint type)
+KmtMatchPending *kmt_match_pending_of_type(const KmtMatcher *m,
+					   KmtMatchPending *p, guint type)
 {
 	guint n;
 
@@ -153,7 +169,9 @@ KmtMatchPending *kmt_match_pending_of_type(KmtMatchPending *p, guint type)
 		const struct kmemtrace_event *event = &p->record.event;
 		gboolean is_free = event->event_id == KMEMTRACE_EVENT_FREE;
 
-		if ((is_free ? event->type_id : p->replaced.type) == type)
+		if (kmt_match_type_fits(
+			    m, is_free ? event->type_id : p->replaced.type,
+			    type))
 			return p;
 	}
 	return NULL;
@@ -162,9 +180,9 @@ KmtMatchPending *kmt_match_pending_of_type(KmtMatchPending *p, guint type)
 void kmt_match_pending_resolve(KmtMatcher *m, KmtMatchEntry *e,
 			       KmtMatchSideEntry *side, KmtMatchPending *p)
 {
-	gboolean is_free = p->record.event.event_id == KMEMTRACE_EVENT_FREE;
-	KmtMatchPending **first = is_free ? &side->frees : &side->allocs;
-	KmtMatchPending **last = is_free ? &side->last_free : &side->last_alloc;
+	guint event_id = p->record.event.event_id;
+	KmtMatchPending **first = first_pending(side, event_id);
+	KmtMatchPending **last = last_pending(side, event_id);
 	KmtMatchPending *before = NULL;
 
 	p->resolved = TRUE;

@@ -120,11 +120,49 @@ static void on_unmatched(gpointer user, const struct kmemtrace_event *event,
 		(guint8) class;
 }
 
-const KmtMatchOps kmt_match_slow_event_ops = {.on_alloc = on_alloc,
-					      .on_free = on_free,
-					      .on_replaced = on_replaced,
-					      .on_double = on_double,
-					      .on_unmatched = on_unmatched};
+static void on_defer(gpointer user, const KmtMatchObject *object,
+		     const struct kmemtrace_event *event,
+		     const KmtMatchPosition *position,
+		     KmtMatchDeferEffect effect)
+{
+	KmtMatchSlowEvent *slow_event =
+		add_slow_event(user, KMT_MATCH_SLOW_DEFER, event, position);
+
+	slow_event->class = (guint8)effect;
+	if (object)
+		slow_event->object = *object;
+}
+
+static void on_double_defer(gpointer user, const KmtMatchObject *object,
+			    const struct kmemtrace_event *event,
+			    const KmtMatchPosition *position,
+			    gboolean after_loss)
+{
+	add_object_event(user, KMT_MATCH_SLOW_DOUBLE_DEFER, object, event,
+			 position)
+		->class
+		= after_loss != FALSE;
+}
+
+static void on_unmatched_defer(gpointer user,
+			       const struct kmemtrace_event *event,
+			       const KmtMatchPosition *position,
+			       KmtMatchUnmatched class)
+{
+	add_slow_event(user, KMT_MATCH_SLOW_UNMATCHED_DEFER, event, position)
+		->class
+		= (guint8) class;
+}
+
+const KmtMatchOps kmt_match_slow_event_ops = {
+	.on_alloc = on_alloc,
+	.on_free = on_free,
+	.on_replaced = on_replaced,
+	.on_double = on_double,
+	.on_unmatched = on_unmatched,
+	.on_defer = on_defer,
+	.on_double_defer = on_double_defer,
+	.on_unmatched_defer = on_unmatched_defer};
 
 static gboolean is_before(const KmtMatchSlowEvent *a,
 			  const KmtMatchSlowEvent *b)

@@ -139,3 +139,14 @@ void kmt_match_pipeline_foreach_live(KmtMatchPipeline *p,
 	for (i = 0; i < p->n_shards; i++)
 		kmt_matcher_foreach_live(p->shards[i].matcher, func, user);
 }
+
+void kmt_match_pipeline_foreach_deferred(
+	KmtMatchPipeline *p,
+	void (*func)(gpointer user, const KmtMatchObject *object),
+	gpointer user)
+{
+	guint i;
+
+	for (i = 0; i < p->n_shards; i++)
+		kmt_matcher_foreach_deferred(p->shards[i].matcher, func, user);
+}

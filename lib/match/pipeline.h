@@ -19,6 +19,9 @@ typedef enum {
 	KMT_MATCH_SLOW_REPLACED,
 	KMT_MATCH_SLOW_DOUBLE,
 	KMT_MATCH_SLOW_UNMATCHED,
+	KMT_MATCH_SLOW_DEFER,
+	KMT_MATCH_SLOW_DOUBLE_DEFER,
+	KMT_MATCH_SLOW_UNMATCHED_DEFER,
 } KmtMatchSlowOp;
 
 /*
@@ -32,8 +35,9 @@ typedef struct {
 	guint8 delayed;	  /* the decision precedes the record; otherwise it
 			   * replaces the step of the record */
 	guint8 mismatch;  /* FREE */
-	guint8 class;	  /* DOUBLE: KmtMatchDoubleAlloc, UNMATCHED:
-			     KmtMatchUnmatched */
+	guint8 class;	  /* DOUBLE: KmtMatchDoubleAlloc; UNMATCHED and
+			   * UNMATCHED_DEFER: KmtMatchUnmatched; DEFER:
+			   * KmtMatchDeferEffect; DOUBLE_DEFER: after_loss */
 	guint8 late_free; /* DOUBLE: the record at index is the late FREE */
 	/* Fields of the record: */
 	guint8 type;
@@ -41,7 +45,8 @@ typedef struct {
 	guint64 ptr;
 	guint64 call_site;
 	gint64 now;	       /* merged time */
-	KmtMatchObject object; /* the object; undefined for UNMATCHED */
+	KmtMatchObject object; /* the object; undefined for UNMATCHED,
+				* UNMATCHED_DEFER, and a late DEFER */
 } KmtMatchSlowEvent;
 
 /* The matched records of one block. */
@@ -102,5 +107,10 @@ void kmt_match_pipeline_foreach_live(KmtMatchPipeline *pipeline,
 				     void (*func)(gpointer user,
 						  const KmtMatchObject *object),
 				     gpointer user);
+/* As kmt_match_pipeline_foreach_live(), for the deferred objects only. */
+void kmt_match_pipeline_foreach_deferred(
+	KmtMatchPipeline *pipeline,
+	void (*func)(gpointer user, const KmtMatchObject *object),
+	gpointer user);
 
 #endif

@@ -10,11 +10,14 @@
 #include "lib/input/namespace.h"
 
 /* The effect of a record that can be decided at once, as nearly every record
- * can. The values equal those of enum kmemtrace_event_id. */
+ * can. The values of ALLOC and FREE equal those of enum kmemtrace_event_id. */
 typedef enum {
 	KMT_MATCH_STEP_NONE,
 	KMT_MATCH_STEP_ALLOC,
 	KMT_MATCH_STEP_FREE,
+	/* A DEFER, which never is decided at once; see
+	 * kmt_match_fast_path(). */
+	KMT_MATCH_STEP_DEFER = 14,
 } KmtMatchStep;
 
 /* A pipeline event: filled by the merge, then updated by the matcher. */
@@ -113,7 +116,7 @@ static inline void kmt_match_shard_queue_put(KmtMatchShardQueue *o,
 	item->now = now;
 	item->hash = hash;
 	item->file = (guint16)file;
-	item->op = event->event_id;
+	item->op = event->event_id; /* of a DEFER: see mark_defers() */
 	item->type = event->type_id;
 	item->index = (guint16)o->n;
 	item->remote = item->cross = FALSE;

@@ -55,7 +55,28 @@ void kmt_output_choice(KmtJson *json, const KmtInputCapture *capture)
 	kmt_json_u64(json, "sample", capture->sample);
 }
 
-void kmt_output_findings(KmtJson *json, const KmtMatchFindings *findings)
+static void add_defers(KmtJson *json, const KmtMatchFindings *findings)
+{
+	kmt_json_begin_object(json, "unmatched_defers");
+	kmt_json_u64(
+		json, "before_trace",
+		findings->unmatched_defers[KMT_MATCH_UNMATCHED_BEFORE_TRACE]);
+	kmt_json_u64(
+		json, "after_loss",
+		findings->unmatched_defers[KMT_MATCH_UNMATCHED_AFTER_LOSS]);
+	kmt_json_u64(
+		json, "unexplained",
+		findings->unmatched_defers[KMT_MATCH_UNMATCHED_UNEXPLAINED]);
+	kmt_json_end_object(json);
+
+	kmt_json_begin_object(json, "double_defers");
+	kmt_json_u64(json, "after_loss", findings->double_defers_after_loss);
+	kmt_json_u64(json, "unexplained", findings->double_defers);
+	kmt_json_end_object(json);
+}
+
+void kmt_output_findings(KmtJson *json, const KmtMatchFindings *findings,
+			 gboolean has_defers)
 {
 	kmt_json_begin_object(json, "unmatched_frees");
 	kmt_json_u64(json, "before_trace",
@@ -77,4 +98,6 @@ void kmt_output_findings(KmtJson *json, const KmtMatchFindings *findings)
 	kmt_json_u64(json, "type_mismatches", findings->mismatches);
 	kmt_json_u64(json, "type_mismatches_after_loss",
 		     findings->mismatches_after_loss);
+	if (has_defers)
+		add_defers(json, findings);
 }

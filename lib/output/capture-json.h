@@ -17,7 +17,8 @@ void kmt_output_not_seen(KmtJson *json, const KmtInputCapture *capture);
 /* Add "incomplete", "events_off", "filter", "filter_changed" and "sample": the
  * restrictions that the user of the recorder selected. */
 void kmt_output_choice(KmtJson *json, const KmtInputCapture *capture);
-/* Add the counts of all findings. */
-void kmt_output_findings(KmtJson *json, const KmtMatchFindings *findings);
+/* Add the counts of all findings; those of DEFER records if has_defers. */
+void kmt_output_findings(KmtJson *json, const KmtMatchFindings *findings,
+			 gboolean has_defers);
 
 #endif

@@ -380,12 +380,12 @@ static void test_newer_version(void)
 
 	set_up(&f, META, NULL, NULL);
 	put(&f, "kmemtrace.meta",
-	    "[capture]\nabi_version=3\nkernel_release=9.9\n", -1);
+	    "[capture]\nabi_version=4\nkernel_release=9.9\n", -1);
 	operands[0] = f.directory;
 	capture = kmt_input_capture_open(operands, NULL, &error);
 	g_assert_null(capture);
-	g_assert_nonnull(strstr(error->message, "version 3, by Linux 9.9"));
-	g_assert_nonnull(strstr(error->message, "versions up to 2"));
+	g_assert_nonnull(strstr(error->message, "version 4, by Linux 9.9"));
+	g_assert_nonnull(strstr(error->message, "versions up to 3"));
 	tear_down(&f);
 }
 

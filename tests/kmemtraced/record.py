@@ -154,7 +154,7 @@ class Recording(DaemonTest):
         self.assertEqual(self.capture().files, capture.files)
 
     def test_stacks(self):
-        kernel = self.make_kernel(cpus=(0, 1), abi_version=2, record=72)
+        kernel = self.make_kernel(cpus=(0, 1), abi_version=3, record=72)
         kernel.put("stacks", "stacks of the start\n")
         daemon = self.start()
         fed = records_v2(MANY, stack=9)
@@ -169,7 +169,7 @@ class Recording(DaemonTest):
         self.assertEqual(capture.cpu(0), fed)
         self.assertEqual(capture.cpu(1), records_v2(3, MANY, stack=8))
         self.assertEqual(capture.read("stacks"), b"stacks of the end\n")
-        self.assertEqual(capture["abi_version"], "2")
+        self.assertEqual(capture["abi_version"], "3")
         self.assertEqual(capture["record_size"], "72")
         self.assertEqual(capture["events"], str(MANY + 3))
         code, _, err = self.run_to_end()

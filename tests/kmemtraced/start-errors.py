@@ -146,17 +146,17 @@ class Kernel(DaemonTest):
                            "open_errno": errno.EPERM})
 
     def test_other_abi_version(self):
-        self.make_kernel(abi_version=3)
-        self.refused("records of version 3, but kmemtraced",
-                     "supports versions 1 to 2", "belongs to this kernel")
+        self.make_kernel(abi_version=4)
+        self.refused("records of version 4, but kmemtraced",
+                     "supports versions 1 to 3", "belongs to this kernel")
         self.kernel.put("abi_version", "0\n")
         self.refused("records of version 0, but kmemtraced")
         self.kernel.put("abi_version", "one\n")
         self.refused("abi_version: 'one' is not a number")
 
     def test_other_record_size(self):
-        kernel = self.make_kernel(abi_version=2, record=80)
-        self.refused("records of 80 bytes, which version 2 does not have")
+        kernel = self.make_kernel(abi_version=3, record=80)
+        self.refused("records of 80 bytes, which version 3 does not have")
         kernel.put("record_size", "64 bytes\n")
         self.refused("record_size: '64 bytes' is not a number")
         kernel.put("abi_version", "1\n")

@@ -17,6 +17,7 @@ fields, and numbers are decimal or hexadecimal (0x):
     file NAME               the records that follow belong to the file NAME
     alloc kmalloc|cache|pages|percpu|vmalloc t=.. site=.. ptr=.. req=.. alloc=.. gfp=.. node=..
     free  kmalloc|cache|pages|percpu|vmalloc t=.. site=.. ptr=..
+    defer kmalloc|cache|pages|percpu|vmalloc t=.. site=.. ptr=..
     record event=.. type=.. size=.. and the fields above, extra=HEX
                             any record; size is its event_size field;
                             pid=.. cache=.. flags=.. with size=64 or more: the
@@ -43,8 +44,9 @@ import shlex
 import struct
 import sys
 
-ALLOC, FREE, LOST, MARK, MORE = 1, 2, 3, 4, 5
+ALLOC, FREE, LOST, MARK, MORE, STOP, DEFER = range(1, 8)
 KMALLOC, CACHE, PAGES, PERCPU, VMALLOC = range(5)
+EVENTS = {"alloc": ALLOC, "free": FREE, "defer": DEFER}
 TYPES = {"kmalloc": KMALLOC, "cache": CACHE, "pages": PAGES,
          "percpu": PERCPU, "vmalloc": VMALLOC}
 BASE_SIZE = 56
@@ -170,6 +172,11 @@ def free(t, ptr, type_id=KMALLOC, **fields):
     return event(FREE, type_id, t, ptr=ptr, req=0, alloc=0, gfp=0, **fields)
 
 
+def defer(t, ptr, type_id=KMALLOC, **fields):
+    """Return a DEFER record; the other fields are as the kernel writes them."""
+    return event(DEFER, type_id, t, ptr=ptr, req=0, alloc=0, gfp=0, **fields)
+
+
 class Capture:
     """Collects records and texts, and writes them as a capture."""
 
@@ -246,7 +253,7 @@ class Compiler:
             if name not in FIELDS:
                 raise FixtureError(f"unknown field '{name}'")
             args[FIELDS[name]] = int(value, 0)
-        if args.get("event_id") == FREE:
+        if args.get("event_id") in (FREE, DEFER):
             for name in ("req", "alloc", "gfp"):
                 args.setdefault(name, 0)
         if newer:
@@ -270,7 +277,7 @@ class Compiler:
         """Process "stop t= site= pid= why="."""
         fields = dict(word.split("=", 1) for word in words)
         data = struct.pack(
-            ORDERS[self.order] + "BBHiQ32sqII", 6, 0, self.size, -1,
+            ORDERS[self.order] + "BBHiQ32sqII", STOP, 0, self.size, -1,
             int(fields.get("site", "1"), 0), fields["why"].encode(),
             int(fields["t"], 0), int(fields.get("pid", "0"), 0), 0)
         self.emit(data + b"\xee" * (self.size - len(data)))
@@ -310,11 +317,11 @@ class Compiler:
         elif verb == "file":
             self.cpu, = rest
             self.capture.add(self.cpu, b"")
-        elif verb in ("alloc", "free"):
+        elif verb in EVENTS:
             if not rest or rest[0] not in TYPES:
                 raise FixtureError(f"{verb} of what?")
             self.do_record(rest[1:], type_id=TYPES[rest[0]],
-                           event_id=ALLOC if verb == "alloc" else FREE)
+                           event_id=EVENTS[verb])
         elif verb == "record":
             self.do_record(rest)
         elif verb == "lost":

@@ -4,7 +4,7 @@
 import random
 import struct
 
-ALLOC, FREE, LOST = 1, 2, 3
+ALLOC, FREE, LOST, DEFER = 1, 2, 3, 7
 NAMES = ["event_id", "type_id", "event_size", "node", "call_site", "ptr",
          "bytes_req", "bytes_alloc", "gfp_flags", "timestamp"]
 
@@ -87,6 +87,18 @@ class Maker:
                           for _ in range(rng.choice([3, 40]))]
         self.cpus = {c: [] for c in range(self.n_cpus)}
         self.live = []
+        # A separate generator, so that the other values of a seed do not change.
+        other = random.Random(seed + 0.125)
+        self.version = 1
+        # The share of frees that are deferred.
+        self.deferring = 0
+        self.release = None
+        if self.size >= 64 and other.random() < .6:
+            self.version = 3
+            self.deferring = other.choice([.1, .5, 1])
+            self.release = other.choice([None, "6.5.3", "6.3.9-amd64"])
+        self.deferred = set()
+        self.other = other
         self.ties = 0
         self.time = rng.choice([-5000, 0, 10 ** 9])
 
@@ -123,16 +135,37 @@ class Maker:
             self.live.append((kind, ptr))
         elif what < 0.93:
             kind, ptr = self.live.pop(rng.randrange(len(self.live)))
+            if self.defers(cpu, kind, ptr):
+                return
             if kind < 2 and rng.random() < 0.03:
                 kind = 1 - kind
             self.put(cpu, FREE, kind, ptr)
         elif what < 0.96:
-            self.put(cpu, FREE, rng.randrange(self.n_kinds),
-                     self.some_ptr())
+            kind, ptr = rng.randrange(self.n_kinds), self.some_ptr()
+            if kind in (0, 1, 4) and self.other.random() < self.deferring:
+                self.put(cpu, DEFER, kind, ptr)
+            else:
+                self.put(cpu, FREE, kind, ptr)
         elif what < 0.98:
             self.tie()
         else:
             self.damage(cpu)
+
+    def defers(self, cpu, kind, ptr):
+        """Add a DEFER, perhaps to a deferred object. Return FALSE if the object
+        must be freed now."""
+        other = self.other
+        if (kind not in (0, 1, 4) or other.random() >= self.deferring
+                or ((kind, ptr) in self.deferred and other.random() < .9)):
+            self.deferred.discard((kind, ptr))
+            return False
+        if kind < 2 and other.random() < .1:
+            kind = 1 - kind
+        self.put(cpu, DEFER, kind, ptr)
+        if other.random() < .9:
+            self.live.append((kind, ptr))
+            self.deferred.add((kind, ptr))
+        return True
 
     def tie(self):
         """Add events of all CPUs at the same time, each at its own address: the
@@ -153,6 +186,9 @@ class Maker:
         what = rng.randrange(5)
         if what == 0:
             record["event_id"] = rng.choice([0, 3, 255])
+            if self.other.random() < .3:
+                record["event_id"] = DEFER  # unknown in version 1
+                record["type_id"] = self.other.choice([2, 3])
         elif what == 1:
             record["type_id"] = rng.choice([self.n_kinds, 255])
         elif what == 2:
@@ -180,7 +216,10 @@ class Maker:
         if self.has_meta:
             with open(f"{directory}/kmemtrace.meta", "w",
                       encoding="ascii") as f:
-                f.write("[capture]\nabi_version=1\ncomplete=true\n"
+                f.write(f"[capture]\nabi_version={self.version}\n"
+                        "complete=true\n"
+                        + (f"kernel_release={self.release}\n"
+                           if self.release else "") +
                         f"record_size={self.size}\n"
                         f"byte_order={'big' if self.big else 'little'}\n"
                         f"overruns={self.overruns}\n")

@@ -4,6 +4,7 @@ allocation with reference_match.py.  The programs share no code with this module
 """
 
 import collections
+import copy
 import glob
 import os
 import re
@@ -11,7 +12,7 @@ import struct
 
 import reference_match
 
-ALLOC, FREE, LOST = 1, 2, 3
+ALLOC, FREE, LOST, DEFER = 1, 2, 3, 7
 KINDS = ["kmalloc", "cache", "pages", "percpu", "vmalloc"]
 # Time of the decisions that are still pending after the last record.
 AT_THE_END = float("inf")
@@ -29,12 +30,15 @@ class Record:
         self.cpu, self.index, self.now = cpu, index, now
 
 
-# A change of an object at a time. op: alloc; close (the address was allocated
-# again); free (also closes the object); late (free of a closed object). op record:
-# a FREE was read.
-Act = collections.namedtuple("Act", "time op object free")
+# A change of an object at a time. op: alloc; defer (free is the DEFER); close (the
+# address was allocated again); free (also closes the object); late (free of a closed
+# object). op record: a FREE was read. since: the first DEFER of the object; hand: the
+# last one, to whose code and CPU the free belongs.
+Act = collections.namedtuple("Act", "time op object free since hand",
+                             defaults=(None, None))
 
-# A contradiction. what: unmatched, double, or mismatch; why: the class, as in JSON.
+# A contradiction. what: unmatched, double, mismatch, unmatched_defer, or
+# double_defer; why: the class, as in JSON.
 Finding = collections.namedtuple("Finding", "what why first second")
 
 
@@ -65,9 +69,10 @@ def sample_of(text):
 class File:
     """The file cpu<n>.out."""
 
-    def __init__(self, path, cpu, size, big):
+    def __init__(self, path, cpu, size, big, may_defer):
         with open(path, "rb") as f:
             data = f.read()
+        self.has_defer = False
         self.cpu = cpu
         self.bytes = len(data)
         self.events = len(data) // size
@@ -84,8 +89,10 @@ class File:
         data = data[:self.events * size]
         for index, fields in enumerate(layout.iter_unpack(data)):
             event, kind, event_size = fields[:3]
-            if (event not in (ALLOC, FREE) or kind > reference_match.last_type(size)
-                    or event_size != size or not fields[5]):
+            self.has_defer |= (may_defer and event == DEFER
+                               and event_size == size)
+            if not reference_match.is_usable(event, kind, event_size,
+                                             fields[5], size, may_defer):
                 # A LOST record of version 2.
                 is_lost = (event == LOST and size >= 64
                            and event_size == size)
@@ -116,8 +123,11 @@ class Capture:
         self.directory = directory
         paths = {int(re.search(r"cpu(\d+)\.out$", path)[1]): path
                  for path in glob.glob(os.path.join(directory, "cpu*.out"))}
-        self.files = [File(paths[cpu], cpu, self.size, self.big)
+        self.version = int(head.get("abi_version", 0))
+        may_defer = self.size >= 64 and (not self.version or self.version >= 3)
+        self.files = [File(paths[cpu], cpu, self.size, self.big, may_defer)
                       for cpu in sorted(paths)]
+        self.one_slab = self.frees_any_slab(head, meta is not None)
         self.nodes = {cpu: int(self.meta.get(f"cpu{cpu}", {}).get("node", -1))
                       for cpu in paths}
         for file in self.files:
@@ -141,6 +151,19 @@ class Capture:
                               key=lambda r: (r.now, r.cpu, r.index))
         self.origin = self.records[0].now if self.records else None
         self.matched = {}
+
+    def frees_any_slab(self, head, has_meta):
+        """Return whether kfree() of the kernel frees objects of any cache."""
+        release = re.match(r"([0-9]+)\.([0-9]+)", head.get("kernel_release", ""))
+        if release:
+            return (int(release[1]), int(release[2])) >= (6, 4)
+        if has_meta:
+            return self.version >= 3
+        return any(file.has_defer for file in self.files)
+
+    def may_defer(self):
+        """Return whether the report has the figures of deferred memory."""
+        return self.version >= 3 or any(r.event == DEFER for r in self.records)
 
     def files_are_missing(self, paths):
         """Return whether files, or parts of files, are missing."""
@@ -185,6 +208,13 @@ class Capture:
         return self.matched[tolerance]
 
 
+class Decision(tuple):
+    """The words of a decision; since and hand: the first and the last DEFER of the
+    object."""
+
+    since = hand = None
+
+
 class Address(reference_match.Address):
     """Return records instead of lines of text."""
 
@@ -195,7 +225,11 @@ class Address(reference_match.Address):
 
     def report(self, *words):
         """Append the arguments of Matching.apply()."""
-        self.out.append(words)
+        decision = Decision(words)
+        if words[0] in ("free", "replaced", "double"):
+            decision.since = self.defers.get(words[1])
+            decision.hand = self.handed.get(words[1])
+        self.out.append(decision)
 
 
 class Matching:
@@ -204,9 +238,11 @@ class Matching:
     def __init__(self, capture, tolerance):
         self.acts = []
         self.findings = []
+        self.one_slab = capture.one_slab
         decisions = []
         addresses = reference_match.Addresses(
-            tolerance, capture.may_miss(tolerance), decisions, Address)
+            tolerance, capture.may_miss(tolerance), decisions, Address,
+            capture.one_slab)
         for record in capture.records:
             addresses.expire(record.now)
             self.apply_pending(record.now, decisions)
@@ -225,33 +261,47 @@ class Matching:
     def apply_record(self, record, decisions):
         """Process the immediate effects of a record: an object exists before its
         free, and a replaced object is closed first."""
-        if record.event == FREE:
+        if record.event != ALLOC:
+            counted = copy.copy(record)
             for words in decisions:
+                # A FREE counts for the kind of its object.
+                if words[0] == "free":
+                    counted.type = words[1].type
                 self.apply(record.now, words, record)
-            self.acts.append(Act(record.now, "record", None, record))
+            if record.event == FREE:
+                self.acts.append(Act(record.now, "record", None, counted))
             return
-        own_frees = [w for w in decisions if w[0] == "free" and w[1] is record]
+        own = [w for w in decisions if w[0] in ("free", "defer")
+               and w[1] is record]
         for words in decisions:
-            if words not in own_frees:
+            if words not in own:
                 self.apply(record.now, words, record)
         self.acts.append(Act(record.now, "alloc", record, None))
-        for words in own_frees:
+        for words in own:
             self.apply(record.now, words, record)
 
     def apply(self, when, words, record):
         """Process one decision; record is the current record."""
         what, first = words[:2]
+        defers = (words.since, words.hand)
         if what == "free":
             free = words[2]
-            self.acts.append(Act(when, "free", first, free))
-            if first.type != free.type:
+            self.acts.append(Act(when, "free", first, free, *defers))
+            if first.type != free.type and not self.one_slab:
                 why = "mismatch" if len(words) > 3 else "after_loss"
+                free = copy.copy(free)
+                free.site = words.hand.site if words.hand else free.site
                 self.findings.append(Finding("mismatch", why, first, free))
         elif what == "replaced":
-            self.acts.append(Act(when, "close", first, None))
+            self.acts.append(Act(when, "close", first, None, *defers))
+        elif what == "defer":
+            if words[3] == "first":
+                self.acts.append(Act(when, "defer", first, words[2]))
         elif what == "double":
             if len(words) > 4:
-                self.acts.append(Act(when, "late", first, record))
+                self.acts.append(Act(when, "late", first, record, *defers))
             self.findings.append(Finding("double", words[3], first, words[2]))
+        elif what == "double_defer":
+            self.findings.append(Finding(what, words[3], first, words[2]))
         else:
-            self.findings.append(Finding("unmatched", words[2], first, first))
+            self.findings.append(Finding(what, words[2], first, first))

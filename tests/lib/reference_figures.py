@@ -25,6 +25,7 @@ class Figures:  # pylint: disable=too-many-instance-attributes
         self.groups = {}
         self.wanted = {}    # properties of an object -> its Group
         self.live = set()
+        self.deferred = {}  # live object -> its first DEFER
         self.windows = []
         self.window_ends = []
         self.matrix = collections.defaultdict(lambda: [0, 0])
@@ -101,10 +102,11 @@ class Figures:  # pylint: disable=too-many-instance-attributes
         """End a window with the current live bytes."""
         for kind, totals in self.windows[-1].kinds.items():
             totals.live = self.kinds[kind].live
+            totals.deferred.bytes = self.kinds[kind].deferred.bytes
         n = len(self.windows)
         for group in self.groups.values():
             group.live_at_ends += [0] * (n - 1 - len(group.live_at_ends))
-            group.live_at_ends.append(group.totals.live)
+            group.live_at_ends.append(group.in_use()[0])
 
     def begin_span(self, number):
         """Start the peaks at START."""
@@ -203,16 +205,30 @@ class Figures:  # pylint: disable=too-many-instance-attributes
                 window.live = self.kinds[kind].live
                 window.look(record.now)
 
+    def defer(self, record, group, defer):
+        """Make a live object a deferred one."""
+        self.deferred[record] = defer
+        if self.options.lifetime:
+            return
+        for totals in self.totals_of(record, group):
+            totals.deferred.begin(record)
+
     def close(self, record, group):
         """Remove a live object."""
         self.live.remove(record)
+        defer = self.deferred.pop(record, None)
         if self.options.lifetime:
             return
         for totals in self.totals_of(record, group):
             totals.close(record)
+            if defer:
+                totals.deferred.end(record)
 
-    def free(self, record, group, free):
-        """Add the free of an object."""
+    def free(self, record, group, act):
+        """Add the free of an object. Code and CPU of the free are those of the
+        DEFER."""
+        free = act.free
+        freer = act.hand or free
         lifetime = max(0, free.now - record.now)
         if not self.inside:
             return
@@ -221,14 +237,17 @@ class Figures:  # pylint: disable=too-many-instance-attributes
             if not limits[0] <= lifetime <= limits[1]:
                 return
             self.count(record, group)
-        cross = record.cpu != free.cpu
+        cross = record.cpu != freer.cpu
         group.totals.frees += 1
         for totals in self.totals_of(record, group):
             totals.cross += cross
+            if act.since:
+                totals.deferred.frees += 1
+                totals.deferred.times.append(max(0, free.now - act.since.now))
         if self.filter.is_set:
             self.count_frees(record)
         group.lifetimes.append(lifetime)
-        self.cross(record, free)
+        self.cross(record, freer)
 
     def cross(self, record, free):
         """Count a free by allocating and freeing CPU and call site."""
@@ -254,10 +273,12 @@ class Figures:  # pylint: disable=too-many-instance-attributes
             return
         if act.op == "alloc":
             self.alloc(act.object, group, number)
+        if act.op == "defer":
+            self.defer(act.object, group, act.free)
         if act.op in ("close", "free"):
             self.close(act.object, group)
         if act.op in ("free", "late"):
-            self.free(act.object, group, act.free)
+            self.free(act.object, group, act)
 
     def run(self):
         """Process all acts in order up to STOP."""
@@ -300,7 +321,14 @@ class Figures:  # pylint: disable=too-many-instance-attributes
                 self.count(record, group)
                 for totals in self.totals_of(record, group):
                     totals.open(record)
-            group.ages.append(age)
+            if record not in self.deferred:
+                group.ages.append(age)
+                continue
+            for totals in self.totals_of(record, group):
+                if limits:
+                    totals.deferred.begin(record)
+                totals.deferred.ages.append(
+                    max(0, end - self.deferred[record].now))
 
     def at_peaks(self, acts):
         """Compute the live memory of each group at the peak of its kind, in a
@@ -308,6 +336,7 @@ class Figures:  # pylint: disable=too-many-instance-attributes
         if self.options.lifetime:
             return
         live = collections.Counter()
+        deferred = collections.Counter()
         moments = collections.defaultdict(list)
         for kind in TABLE_KINDS:
             moments[self.peak_act.get(kind, self.inside_since - 1)].append(
@@ -315,20 +344,26 @@ class Figures:  # pylint: disable=too-many-instance-attributes
 
         def note(number):
             for kind in moments.pop(number, ()):
+                self.kinds[kind].deferred.at_peak = deferred[kind]
                 for group in self.groups.values():
                     if group.kind == kind:
                         group.at_peak = live[group]
+                        group.totals.deferred.at_peak = deferred[group]
 
         note(-1)
         for number, act in enumerate(acts):
             if not moments:
                 break
-            if act.op in ("alloc", "close", "free"):
-                group = self.group_of(act.object)
-                if group:
-                    bytes_alloc = act.object.alloc
-                    live[group] += (bytes_alloc if act.op == "alloc"
-                                    else -bytes_alloc)
+            group = act.object and self.group_of(act.object)
+            if group and act.op in ("alloc", "close", "free"):
+                bytes_alloc = act.object.alloc
+                live[group] += (bytes_alloc if act.op == "alloc"
+                                else -bytes_alloc)
+            if group and (act.op == "defer" or
+                          act.since and act.op in ("close", "free")):
+                for key in [group, *self.kinds_of(act.object)]:
+                    deferred[key] += act.object.alloc * (
+                        1 if act.op == "defer" else -1)
             note(number)
 
     def scale(self, factor):
@@ -376,7 +411,7 @@ class Figures:  # pylint: disable=too-many-instance-attributes
             growth = live[-1] - live[0]
             p99 = percentile(group.lifetimes, 99)
             if (growth > 0 and 4 * grown >= 3 * (len(live) - 1)
-                    and group.totals.objects > 1
+                    and group.in_use()[1] > 1
                     and (p99 is None or percentile(group.ages, 50) > p99)):
                 result.append((group, grown, growth))
         return result

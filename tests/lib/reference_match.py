@@ -10,7 +10,9 @@ tests/match/match-dump prints for the same capture.
 import collections
 import struct
 
-ALLOC, FREE = 1, 2
+ALLOC, FREE, DEFER = 1, 2, 7
+# Types of DEFER records: kmalloc, cache, and vmalloc.
+DEFER_TYPES = (0, 1, 4)
 
 
 def last_type(size):
@@ -35,16 +37,24 @@ def read(data, order="<", size=56):
         yield event, type_id, event_size, ptr, t
 
 
-def merge(files, size=56):
+def is_usable(event, type_id, event_size, ptr, size, may_defer):
+    """Return whether the fields of a record are those of an ALLOC, FREE, or
+    DEFER."""
+    if event_size != size or ptr == 0:
+        return False
+    if event == DEFER:
+        return may_defer and type_id in DEFER_TYPES
+    return event in (ALLOC, FREE) and type_id <= last_type(size)
+
+
+def merge(files, size=56, may_defer=False):
     """Return all usable records in merge order, with their merged times."""
     rows = []
     for cpu in sorted(files):
         latest = None
         for index, (event, type_id, event_size, ptr, t) in enumerate(
                 files[cpu]):
-            if (event not in (ALLOC, FREE) or type_id > last_type(size)
-                    or ptr == 0
-                    or event_size != size):
+            if not is_usable(event, type_id, event_size, ptr, size, may_defer):
                 continue
             latest = t if latest is None else max(latest, t)
             rows.append((latest, cpu, index, event, type_id, t, ptr))
@@ -61,6 +71,7 @@ class Surplus:
         self.replaced = replaced  # ALLOC: the object that was live
         self.last = last          # time of the last earlier record of the address
         self.mismatch = mismatch  # FREE: the live object of another type
+        self.again = None         # DEFER: the earlier DEFER of the live object
         # ALLOC: a FREE that explained a race may belong to the replaced object.
         self.after_loss = False
         self.settled = False
@@ -69,11 +80,17 @@ class Surplus:
 class Address:
     """The history of one address in one address namespace."""
 
-    def __init__(self, tolerance, missing, out):
+    def __init__(self, tolerance, missing, out, one_slab=False):
         self.tolerance = tolerance
         self.missing = missing
         self.out = out
-        self.history = []   # all records so far
+        self.one_slab = one_slab  # kfree() frees objects of any cache
+        self.defers = {}    # object -> its first DEFER
+        self.handed = {}    # object -> its last DEFER
+        self.doubtful = set()  # DEFERs that may belong to an earlier object
+        self.early = []     # pending DEFERs, oldest first
+        self.history = []   # all ALLOCs and FREEs so far
+        self.order = []     # the DEFERs, too
         self.live = None
         self.waiting = []   # pending records, oldest first
         self.maybe = None   # "live" or "free": the opposite of the guessed state
@@ -104,9 +121,13 @@ class Address:
         """Return the time since the last record of the address."""
         return record.now - self.history[-1].now
 
+    def fits(self, one, other):
+        """Return whether a FREE of one type frees an object of the other."""
+        return one == other or self.one_slab
+
     def pair(self, alloc, free):
         """Match a free with its allocation."""
-        mismatch = (alloc.type != free.type
+        mismatch = (not self.fits(alloc.type, free.type)
                     and not self.missing(alloc.now, free.now))
         self.report("free", self.name(alloc), self.name(free),
                  *(["mismatch"] if mismatch else []))
@@ -141,14 +162,57 @@ class Address:
         kind = [w for w in self.waiting if w.record.event == event][:8]
         for w in kind:
             subject = w.record if event == FREE else w.replaced
-            if subject.type == type_id:
+            if self.fits(subject.type, type_id):
                 return w
         return None
 
     def settle(self, ambiguous):
         """Remove a record from the pending records."""
         ambiguous.settled = True
-        self.waiting.remove(ambiguous)
+        (self.early if ambiguous.record.event == DEFER
+         else self.waiting).remove(ambiguous)
+
+    def hand_over(self, record, defer):
+        """Make a DEFER that of an object."""
+        self.defers[record] = self.handed[record] = defer
+        self.report("defer", self.name(record), self.name(defer), "first")
+
+    def may_be_early(self, ambiguous, alloc):
+        """Return whether a DEFER, or the first DEFER of the object that is deferred
+        twice, is of another CPU than the ALLOC and close to it."""
+        if ambiguous.record.cpu != alloc.cpu:
+            return True
+        first = ambiguous.again
+        return (first is not None and first.cpu != alloc.cpu
+                and alloc.now - ambiguous.last <= self.tolerance)
+
+    def take_early(self, alloc, before=None):
+        """Give the oldest pending DEFER of another CPU to a new object; before:
+        the FREE of the object."""
+        for ambiguous in self.early:
+            defer = ambiguous.record
+            if not self.may_be_early(ambiguous, alloc):
+                continue
+            if before is None or defer in self.order[
+                    :self.order.index(before)]:
+                self.hand_over(alloc, defer)
+                self.doubtful.add(defer)
+                self.settle(ambiguous)
+            return
+
+    def give_up_defer(self, ambiguous):
+        """Report a DEFER that belongs to no object."""
+        record = ambiguous.record
+        verdict = ("after_loss" if self.missing(ambiguous.last, record.now)
+                   else "unexplained")
+        if (not ambiguous.again and self.maybe == "live"
+                and self.unconfirmed is None):
+            verdict = "before_trace"
+        if ambiguous.again:
+            self.report("double_defer", self.name(ambiguous.replaced),
+                        self.name(record), verdict)
+        else:
+            self.report("unmatched_defer", self.name(record), verdict)
 
     def may_be_lost(self, ambiguous):
         """Return whether the FREE of a replaced object may be lost."""
@@ -160,6 +224,9 @@ class Address:
         self.settle(ambiguous)
         record = ambiguous.record
         sure = self.unconfirmed is None
+        if record.event == DEFER:
+            self.give_up_defer(ambiguous)
+            return
         if record.event == FREE:
             if ambiguous.mismatch and self.live is ambiguous.mismatch:
                 self.pair(self.live, record)
@@ -184,6 +251,9 @@ class Address:
         self.report("double", self.name(ambiguous.replaced), self.name(record),
                  verdict)
 
+    def new(self, record):
+        """Called for each new object, before its DEFER."""
+
     def on_alloc(self, record):
         """Process an ALLOC; return the record that becomes pending."""
         found = None
@@ -198,6 +268,8 @@ class Address:
             if self.contended(record):
                 found = self.first_of(FREE, record.type)
         if found:
+            self.new(record)
+            self.take_early(record, found.record)
             self.pair(record, found.record)
             self.settle(found)
             return None
@@ -212,6 +284,8 @@ class Address:
             ambiguous = Surplus(record, self.live, None, None)
             ambiguous.after_loss = self.live is self.maybe_freed
         self.live = record
+        self.new(record)
+        self.take_early(record)
         return ambiguous
 
     def on_free(self, record):
@@ -225,7 +299,7 @@ class Address:
         if (self.maybe == "free" and not self.live
                 and self.since_last(record) > self.tolerance):
             self.drop_guess()
-        same = self.live and self.live.type == record.type
+        same = self.live and self.fits(self.live.type, record.type)
         if self.contended(record):
             found = self.first_of(ALLOC, record.type)
         if found:
@@ -247,8 +321,37 @@ class Address:
             return None
         return Surplus(record, None, self.history[-1].now, self.live)
 
+    def on_defer(self, record):
+        """Process a DEFER; return it if it becomes pending."""
+        if not self.history:
+            self.report("unmatched_defer", self.name(record), "before_trace")
+            return None
+        contended = self.contended(record)
+        if contended:
+            self.doubtful.add(record)
+        defer = self.handed.get(self.live) if self.live else None
+        ambiguous = Surplus(record, self.live, self.history[-1].now, None)
+        if self.live and not defer:
+            self.hand_over(self.live, record)
+        elif defer in self.doubtful:
+            self.handed[self.live] = record
+            self.report("defer", self.name(self.live), self.name(record),
+                        "again")
+        elif contended:
+            self.report("defer", "none", self.name(record), "late")
+        else:
+            if defer:
+                ambiguous.again = defer
+                ambiguous.last = self.defers[self.live].now
+            self.early.append(ambiguous)
+            return ambiguous
+        return None
+
     def feed(self, record):
         """Process the next record of this address."""
+        self.order.append(record)
+        if record.event == DEFER:
+            return self.on_defer(record)
         step = self.on_alloc if record.event == ALLOC else self.on_free
         ambiguous = step(record)
         if ambiguous:
@@ -260,9 +363,9 @@ class Address:
 class Addresses:
     """All addresses; their events are appended to out."""
 
-    def __init__(self, tolerance, missing, out, make=Address):
+    def __init__(self, tolerance, missing, out, make=Address, one_slab=False):
         self.tolerance = tolerance
-        self.make = lambda: make(tolerance, missing, out)
+        self.make = lambda: make(tolerance, missing, out, one_slab)
         self.by_key = {}
         self.queue = collections.deque()
 
@@ -285,13 +388,22 @@ class Addresses:
 
 
 def reference(files, tolerance, lossy=False, size=56):
-    """Return the expected decisions of the matcher as sorted lines."""
+    """Return the expected decisions of the matcher as sorted lines, for a capture
+    without kmemtrace.meta."""
     out = []
-    addresses = Addresses(tolerance, lambda _begin, _end: lossy, out)
-    for record in merge(files, size):
+    may_defer = size >= 64
+    one_slab = may_defer and any(
+        event == DEFER and event_size == size
+        for rows in files.values() for event, _, event_size, _, _ in rows)
+    addresses = Addresses(tolerance, lambda _begin, _end: lossy, out,
+                          one_slab=one_slab)
+    for record in merge(files, size, may_defer):
         addresses.expire(record.now)
         addresses.feed(record)
     addresses.expire(None)
-    out += [f"live {Address.name(a.live)}" for a in addresses.by_key.values()
-            if a.live]
+    for a in addresses.by_key.values():
+        if a.live:
+            defer = a.defers.get(a.live)
+            out.append(f"live {Address.name(a.live)}"
+                       + (f" deferred {defer.now}" if defer else ""))
     return sorted(out)

@@ -38,11 +38,36 @@ SUMS = {
     "live-wasted": ("count", live_waste),
     "live-frag": ("ratio", lambda t: ratio(live_waste(t), t.live)),
     "cross-cpu": ("count", lambda t: t.cross),
-    "remote-node": ("count", lambda t: t.remote)}
+    "remote-node": ("count", lambda t: t.remote),
+    "deferred": ("count", lambda t: t.deferred.bytes),
+    "deferred-objects": ("count", lambda t: t.deferred.objects),
+    "deferred-frees": ("count", lambda t: t.deferred.frees)}
+# Fields of deferred memory without a sum: format, and function of Deferred.
+DEFERRED = {
+    "deferred-peak": ("count", lambda d: d.peak),
+    "deferred-at-peak": ("count", lambda d: d.at_peak),
+    "deferred-median": ("length", lambda d: percentile(d.times, 50)),
+    "deferred-p99": ("length", lambda d: percentile(d.times, 99)),
+    "deferred-max": ("length", lambda d: max(d.times, default=None)),
+    "deferred-age-median": ("length", lambda d: percentile(d.ages, 50)),
+    "deferred-age-max": ("length", lambda d: max(d.ages, default=None))}
+# Their keys in JSON.
+DEFERRED_KEYS = {
+    "deferred_bytes_allocated": "deferred",
+    "deferred_objects": "deferred-objects",
+    "deferred_frees": "deferred-frees",
+    "deferred_peak_bytes_allocated": "deferred-peak",
+    "deferred_bytes_at_peak": "deferred-at-peak",
+    "deferred_time_median": "deferred-median",
+    "deferred_time_p99": "deferred-p99",
+    "deferred_time_max": "deferred-max",
+    "deferred_age_median": "deferred-age-median",
+    "deferred_age_max": "deferred-age-max"}
 # Other fields: format. Output.figure() computes them.
 OTHERS = {"reused": "count", "peak": "count", "peak-time": "time",
           "at-peak": "count", "lifetime-median": "length",
-          "lifetime-p99": "length", "age-median": "length", "churn": "rate"}
+          "lifetime-p99": "length", "age-median": "length", "churn": "rate",
+          **{name: form for name, (form, _) in DEFERRED.items()}}
 FIELDS = list(SUMS) + list(OTHERS)
 # Those of OTHERS that need lifetimes.
 DETAILS = ("lifetime-median", "lifetime-p99", "age-median", "churn")
@@ -107,6 +132,8 @@ class Output:
         if name in SUMS:
             return SUMS[name][1](group.totals)
         options = self.options
+        if name in DEFERRED:
+            return self.deferred_figure(name, group.totals)
         if name == "reused":
             return reused(group.totals, options)
         if options.lifetime and name in ("peak", "peak-time", "at-peak"):
@@ -127,6 +154,12 @@ class Output:
             return float(short) * 1e9 / float(self.figures.span)
         return percentile(group.lifetimes, {"lifetime-median": 50,
                                             "lifetime-p99": 99}[name])
+
+    def deferred_figure(self, name, totals):
+        """Return a figure of deferred memory without a sum."""
+        if self.options.lifetime and name.endswith("peak"):
+            return None
+        return DEFERRED[name][1](totals.deferred)
 
     # ---- order ----
 
@@ -292,6 +325,15 @@ class Output:
         return {"peak_bytes_allocated": t.peak if known else None,
                 "peak_timestamp": t.peak_at if known else None}
 
+    def deferred(self, t, sums_only=False):
+        """Return the JSON members of deferred memory."""
+        if not self.figures.capture.may_defer():
+            return {}
+        return {key: SUMS[name][1](t) if name in SUMS
+                else self.deferred_figure(name, t)
+                for key, name in DEFERRED_KEYS.items()
+                if name in SUMS or not sums_only}
+
     def name_of(self, group):
         """Return the JSON members that name a line."""
         by = self.options.by
@@ -307,7 +349,7 @@ class Output:
     def row(self, group):
         """Return a line of the table as JSON."""
         result = {**self.name_of(group), **self.sums(group.totals),
-                  **self.peak(group.totals),
+                  **self.peak(group.totals), **self.deferred(group.totals),
                   "live_bytes_at_peak": self.figure("at-peak", group),
                   "reused": self.figure("reused", group)}
         if self.options.details:
@@ -326,7 +368,9 @@ class Output:
         return {"start": window.start - self.figures.capture.origin,
                 **{kind: {"allocs": t.allocs, "frees": t.frees,
                           "bytes_requested": t.req, "bytes_allocated": t.alloc,
-                          "live_bytes_allocated": t.live, **self.peak(t)}
+                          "live_bytes_allocated": t.live, **self.peak(t),
+                          **({"deferred_bytes_allocated": t.deferred.bytes}
+                             if self.figures.capture.may_defer() else {})}
                    for kind, t in window.kinds.items()
                    if self.may_have(kind)}}
 
@@ -347,6 +391,8 @@ class Output:
         return [{**self.name_of(group), "windows_grown": grown,
                  "windows": len(group.live_at_ends) - 1,
                  "growth_bytes": growth, "live_objects": group.totals.objects,
+                 **({"deferred_objects": group.totals.deferred.objects}
+                    if self.figures.capture.may_defer() else {}),
                  "frees": group.totals.frees,
                  "reused": self.figure("reused", group),
                  "frees_not_seen": self.is_unfreed(group),
@@ -401,11 +447,28 @@ class Output:
                 "double", "unexplained", "older", "newer"),
             "type_mismatch_pairs": self.tally_pairs(
                 "mismatch", "mismatch", "allocated", "freed")}
+        if f.capture.may_defer():
+            result |= self.defer_findings(counts)
         for why in ("before_trace", "after_loss", "unexplained"):
             result[f"{why}_sites"] = [
                 {**self.site(a, KINDS[kind]), "frees": n}
                 for ((a, kind), _), n in self.tally("unmatched", why)]
         return result
+
+    def defer_findings(self, counts):
+        """Return the JSON members of the findings about DEFER records."""
+        return {
+            "unmatched_defers": {
+                why: counts["unmatched_defer", why]
+                for why in ("before_trace", "after_loss", "unexplained")},
+            "double_defers": {why: counts["double_defer", why]
+                              for why in ("after_loss", "unexplained")},
+            "unexplained_defer_sites": [
+                {**self.site(a, KINDS[kind]), "defers": n}
+                for ((a, kind), _), n in self.tally("unmatched_defer",
+                                                    "unexplained")],
+            "double_defer_pairs": self.tally_pairs(
+                "double_defer", "unexplained", "allocated", "deferred")}
 
     # ---- losses ----
 
@@ -525,12 +588,13 @@ class Output:
         sites = o.by == ("callsite",)
         word = "callsites" if sites else "groups"
         result = {
-            "kinds": {kind: {**self.sums(t), **self.peak(t)}
+            "kinds": {kind: {**self.sums(t), **self.peak(t),
+                             **self.deferred(t)}
                       for kind, t in self.figures.kinds.items()
                       if self.may_have(kind)},
             word: [self.row(group) for group in self.shown],
             f"{word}_left_out": {
-                kind: {word: n, **self.sums(t)}
+                kind: {word: n, **self.sums(t), **self.deferred(t, True)}
                 for kind, (n, t) in self.sums_of_rest().items()},
             "findings": self.findings()}
         if o.shows_windows:

@@ -59,6 +59,43 @@ class Options:  # pylint: disable=too-many-instance-attributes
     tolerance: int = 10 ** 6
 
 
+class Deferred:
+    """The figures of deferred memory of a kind or of a group."""
+
+    def __init__(self):
+        self.bytes = self.objects = self.frees = 0
+        self.peak = self.at_peak = 0
+        self.times = []   # from DEFER to FREE
+        self.ages = []    # from DEFER to the end
+
+    def begin(self, record):
+        """Add a deferred object."""
+        self.bytes += record.alloc
+        self.objects += 1
+        self.peak = max(self.peak, self.bytes)
+
+    def end(self, record):
+        """Remove a deferred object."""
+        self.bytes -= record.alloc
+        self.objects -= 1
+
+    def add(self, other):
+        """Add the sums of other figures."""
+        for name in ("bytes", "objects", "frees"):
+            setattr(self, name, at_most(getattr(self, name)
+                                        + getattr(other, name)))
+
+    def scale(self, factor):
+        """Multiply by the sampling factor. Returns whether a product exceeds 64
+        bits."""
+        too_large = False
+        for name in ("bytes", "objects", "frees", "peak", "at_peak"):
+            product = getattr(self, name) * factor
+            too_large |= product > LARGEST
+            setattr(self, name, at_most(product))
+        return too_large
+
+
 class Totals:
     """The sums of a kind or of a group."""
 
@@ -67,6 +104,7 @@ class Totals:
         self.cross = self.remote = 0
         self.objects = self.live_req = self.live = 0
         self.peak = self.peak_at = 0
+        self.deferred = Deferred()
 
     def open(self, record):
         """Add a live object."""
@@ -91,6 +129,7 @@ class Totals:
         """Restart the peak at the live bytes."""
         self.peak = self.live
         self.peak_at = now if self.live else 0
+        self.deferred.peak = self.deferred.bytes
 
     def look(self, now):
         """Update the peak; return whether it is a new one."""
@@ -107,8 +146,9 @@ class Totals:
     def add(self, other):
         """Add other totals, except peaks."""
         for name, value in vars(other).items():
-            if not name.startswith("peak"):
+            if not name.startswith(("peak", "deferred")):
                 setattr(self, name, at_most(getattr(self, name) + value))
+        self.deferred.add(other.deferred)
 
     def scale(self, factor, has_own_frees):
         """Multiply by the sampling factor. Returns whether a product exceeds 64
@@ -118,7 +158,8 @@ class Totals:
         products = {name: getattr(self, name) * factor for name in names}
         for name, product in products.items():
             setattr(self, name, at_most(product))
-        return any(product > LARGEST for product in products.values())
+        return self.deferred.scale(factor) | any(
+            product > LARGEST for product in products.values())
 
 
 class Group:
@@ -132,7 +173,12 @@ class Group:
         self.lifetimes = []
         self.sizes = []
         self.ages = []
-        self.live_at_ends = []  # live bytes at the end of each window
+        self.live_at_ends = []  # bytes in use at the end of each window
+
+    def in_use(self):
+        """Return the live bytes and objects that are not deferred."""
+        t = self.totals
+        return t.live - t.deferred.bytes, t.objects - t.deferred.objects
 
 
 def floor(value):

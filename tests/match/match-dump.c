@@ -76,9 +76,43 @@ static void on_double(gpointer user, const KmtMatchObject *object,
 	putchar('\n');
 }
 
-static void on_unmatched(gpointer user, const struct kmemtrace_event *event,
-			 const KmtMatchPosition *position,
-			 KmtMatchUnmatched class)
+static void on_defer(gpointer user, const KmtMatchObject *object,
+		     const struct kmemtrace_event *event,
+		     const KmtMatchPosition *position,
+		     KmtMatchDeferEffect effect)
+{
+	static const char *const names[] = {
+		[KMT_MATCH_DEFER_FIRST] = "first",
+		[KMT_MATCH_DEFER_AGAIN] = "again",
+		[KMT_MATCH_DEFER_LATE] = "late",
+	};
+
+	if (quiet)
+		return;
+	if (object)
+		printf("defer %u:%" G_GUINT64_FORMAT, object_cpu(object),
+		       object->index);
+	else
+		printf("defer none");
+	printf(" %u:%" G_GUINT64_FORMAT " %s\n", position->file->cpu,
+	       position->index, names[effect]);
+}
+
+static void on_double_defer(gpointer user, const KmtMatchObject *object,
+			    const struct kmemtrace_event *event,
+			    const KmtMatchPosition *position,
+			    gboolean after_loss)
+{
+	if (!quiet)
+		printf("double_defer %u:%" G_GUINT64_FORMAT
+		       " %u:%" G_GUINT64_FORMAT " %s\n",
+		       object_cpu(object), object->index, position->file->cpu,
+		       position->index,
+		       after_loss ? "after_loss" : "unexplained");
+}
+
+static void print_unmatched(const char *what, const KmtMatchPosition *position,
+			    KmtMatchUnmatched class)
 {
 	static const char *const names[KMT_MATCH_N_UNMATCHED] = {
 		[KMT_MATCH_UNMATCHED_BEFORE_TRACE] = "before_trace",
@@ -87,16 +121,34 @@ static void on_unmatched(gpointer user, const struct kmemtrace_event *event,
 	};
 
 	if (!quiet)
-		printf("unmatched %u:%" G_GUINT64_FORMAT " %s\n",
+		printf("%s %u:%" G_GUINT64_FORMAT " %s\n", what,
 		       position->file->cpu, position->index, names[class]);
+}
+
+static void on_unmatched(gpointer user, const struct kmemtrace_event *event,
+			 const KmtMatchPosition *position,
+			 KmtMatchUnmatched class)
+{
+	print_unmatched("unmatched", position, class);
+}
+
+static void on_unmatched_defer(gpointer user,
+			       const struct kmemtrace_event *event,
+			       const KmtMatchPosition *position,
+			       KmtMatchUnmatched class)
+{
+	print_unmatched("unmatched_defer", position, class);
 }
 
 static void on_live(gpointer user, const KmtMatchObject *object)
 {
 	n_live++;
-	if (!quiet)
-		printf("live %u:%" G_GUINT64_FORMAT "\n", object_cpu(object),
-		       object->index);
+	if (quiet)
+		return;
+	printf("live %u:%" G_GUINT64_FORMAT, object_cpu(object), object->index);
+	if (object->is_deferred)
+		printf(" deferred %" G_GINT64_FORMAT, object->defer.time);
+	putchar('\n');
 }
 
 int main(int argc, char **argv)
@@ -107,6 +159,9 @@ int main(int argc, char **argv)
 		.on_replaced = on_replaced,
 		.on_double = on_double,
 		.on_unmatched = on_unmatched,
+		.on_defer = on_defer,
+		.on_double_defer = on_double_defer,
+		.on_unmatched_defer = on_unmatched_defer,
 	};
 	KmtMatchOptions options = {.keep_indexes = TRUE};
 	g_autoptr(GError) error = NULL;

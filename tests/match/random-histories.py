@@ -4,7 +4,7 @@
 
 1. Random records with defects: match-dump prints the lines of reference_match.py.
 2. A correct history on CPUs whose clocks differ by at most the tolerance: there is
-   no finding.
+   no finding. Some frees are deferred.
 3. The same history without one record, which is far from any other: there is one
    finding.
 """
@@ -48,6 +48,7 @@ def anything(rng):
     """Make random records: (capture, order, size)."""
     order = rng.choice(["little", "big"])
     whole = rng.choice([56, 64])
+    deferring = rng.random() < .5
     capture = mkcapture.Capture()
     addresses = [BASE + 8 * i for i in range(rng.choice([1, 2, 4, 30]))]
     for cpu in range(rng.randint(1, 4)):
@@ -57,7 +58,8 @@ def anything(rng):
             t += rng.choice([0, 0, 1, 10, 30, 90, 101, 500])
             size = whole if rng.random() < .98 else rng.choice([0, 40, 55])
             capture.add(cpu, mkcapture.event(
-                rng.choice([1, 1, 1, 2, 2, 2, 2, rng.randint(0, 4)]),
+                rng.choice([1, 1, 1, 2, 2, 2, 2, rng.randint(0, 4)]
+                           + [7, 7] * deferring),
                 rng.choice([0, 0, 0, 0, 1, 2, rng.randint(0, 5)]),
                 t - (rng.randint(0, 50) if rng.random() < .05 else 0),
                 ptr=0 if rng.random() < .02 else rng.choice(addresses),
@@ -73,6 +75,9 @@ def sound(rng, skew):
     last = [0] * cpus
     capture = mkcapture.Capture()
     live = {BASE + 8 * i: rng.random() < .5 for i in range(rng.randint(1, 3))}
+    deferred = set()
+    deferring = rng.choice([0, 0, .3, .9])
+    size = 64 if deferring else 56
     t = 1000
     for cpu in range(cpus):
         capture.add(cpu, b"")
@@ -82,8 +87,14 @@ def sound(rng, skew):
         ptr = rng.choice(list(live))
         last[cpu] = max(last[cpu], t + off[cpu])
         make = mkcapture.free if live[ptr] else mkcapture.alloc
-        capture.add(cpu, make(last[cpu], ptr))
-        live[ptr] = not live[ptr]
+        if live[ptr] and ptr not in deferred and rng.random() < deferring:
+            make = mkcapture.defer
+            deferred.add(ptr)
+        else:
+            deferred.discard(ptr)
+            live[ptr] = not live[ptr]
+        capture.add(cpu, make(last[cpu], ptr, event_size=size)
+                    + bytes(size - 56))
     return capture
 
 

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * DEFER records: the moment at which an object was handed over to be freed
+ * after a grace period.
+ *
+ * A DEFER belongs to the live object of its address. DEFERs change neither the
+ * time and CPU of the address's last record nor the matching of ALLOCs and
+ * FREEs, so that a capture has the same pairs with and without its DEFERs.
+ *
+ * Skewed clocks can move a DEFER past a record of another CPU:
+ *
+ * - past its FREE, and perhaps past the next ALLOC: the DEFER finds no object,
+ *   or the next one. A record of another CPU is within the clock tolerance
+ *   before the DEFER. If the DEFER finds no object, or one that is deferred
+ *   already, it is late and has no effect.
+ * - past its ALLOC: the DEFER finds no object, or one that is deferred already.
+ *   If it is not late, it becomes pending, and the next ALLOC of another CPU
+ *   within the tolerance takes it.
+ *
+ * The DEFER of an object is doubtful, and the next DEFER replaces it, if a
+ * record of another CPU was within the tolerance, or if the DEFER came before
+ * the ALLOC.
+ */
+#include "config.h"
+
+#include "lib/match/matcher-private.h"
+
+static KmtMatchDefer defer_of(const KmtMatchRecord *r)
+{
+	return (KmtMatchDefer){
+		.time = r->now,
+		.call_site = r->event.call_site,
+		.file = (guint16)r->position.file->position,
+	};
+}
+
+static void report_defer(KmtMatcher *m, const KmtMatchObject *object,
+			 const KmtMatchRecord *r, KmtMatchDeferEffect effect)
+{
+	if (m->ops.on_defer)
+		m->ops.on_defer(m->user, object, &r->event, &r->position,
+				effect);
+}
+
+static void report_unmatched(KmtMatcher *m, const KmtMatchRecord *r,
+			     KmtMatchUnmatched class)
+{
+	m->findings.unmatched_defers[class]++;
+	if (m->ops.on_unmatched_defer)
+		m->ops.on_unmatched_defer(m->user, &r->event, &r->position,
+					  class);
+}
+
+/* Make a DEFER that of the live object, and report it. */
+static void attach(KmtMatcher *m, KmtMatchEntry *e, const KmtMatchRecord *r,
+		   gboolean is_doubtful, KmtMatchDeferEffect effect)
+{
+	KmtMatchSideEntry *side = kmt_match_side_entry_get(m, e);
+	gint64 first = side->defer.time;
+	KmtMatchObject object;
+
+	e->flags |= KMT_MATCH_ENTRY_DEFERRED;
+	side->defer = defer_of(r);
+	if (effect == KMT_MATCH_DEFER_AGAIN)
+		side->defer.time = first;
+	side->defer_is_doubtful = is_doubtful;
+	object = kmt_match_entry_object(m, e, r->hash);
+	report_defer(m, &object, r, effect);
+}
+
+/*
+ * Return whether a pending DEFER may belong to an object that file allocates
+ * now. The records of one CPU are in order, so only
+ * a DEFER of another CPU can be early: the pending one; or the first one of the
+ * old object, and the pending one belongs to the old object.
+ */
+static gboolean may_be_early(const KmtMatcher *m, const KmtMatchPending *p,
+			     guint16 file)
+{
+	const KmtMatchDefer *first = &p->replaced.defer;
+
+	return p->record.position.file->position != file ||
+	       (p->is_double && first->file != file &&
+		kmt_match_time_distance(first->time, m->now) <= m->tolerance);
+}
+
+KmtMatchPending *kmt_match_early_defer(const KmtMatcher *m,
+				       const KmtMatchEntry *e, guint16 file,
+				       const KmtMatchPending *free)
+{
+	const KmtMatchSideEntry *side = kmt_match_side_entry(m, e);
+	KmtMatchPending *p = side ? side->defers : NULL;
+
+	while (p && !may_be_early(m, p, file))
+		p = p->next_of_kind;
+	return p && free && p->number > free->number ? NULL : p;
+}
+
+void kmt_match_take_defer(KmtMatcher *m, KmtMatchEntry *e, KmtMatchPending *p,
+			  KmtMatchObject *object)
+{
+	object->is_deferred = TRUE;
+	object->defer = defer_of(&p->record);
+	report_defer(m, object, &p->record, KMT_MATCH_DEFER_FIRST);
+	kmt_match_pending_resolve(m, e, kmt_match_side_entry(m, e), p);
+}
+
+void kmt_match_attach_early(KmtMatcher *m, KmtMatchEntry *e, KmtMatchPending *p)
+{
+	attach(m, e, &p->record, TRUE, KMT_MATCH_DEFER_FIRST);
+	kmt_match_pending_resolve(m, e, kmt_match_side_entry(m, e), p);
+}
+
+/*
+ * Return the entry of an address that has none but whose entry was removed;
+ * NULL if the address had no record.
+ */
+static KmtMatchEntry *removed_entry(KmtMatcher *m, const KmtMatchRecord *r)
+{
+	guint type = r->event.type_id;
+	KmtMatchEntry *e;
+
+	if (!kmt_match_address_set_contains(
+		    m->table.evicted[kmt_input_namespace_of(type)],
+		    r->event.ptr))
+		return NULL;
+	e = kmt_match_entry_new(m, r->hash, type,
+				(guint16)r->position.file->position);
+	/* Only entries with a last record from this time on are removed, and
+	 * that record was not within the clock tolerance. */
+	e->last_ts = m->complete_from;
+	return e;
+}
+
+void kmt_match_resolve_defer(KmtMatcher *m, KmtMatchEntry *e,
+			     const KmtMatchRecord *r)
+{
+	guint16 file = (guint16)r->position.file->position;
+	gboolean is_deferred, is_contended;
+	KmtMatchPending *p;
+
+	if (!e)
+		e = removed_entry(m, r);
+	if (!e) {
+		report_unmatched(m, r, KMT_MATCH_UNMATCHED_BEFORE_TRACE);
+		return;
+	}
+	is_deferred = (e->flags & KMT_MATCH_ENTRY_DEFERRED) != 0;
+	is_contended = kmt_match_is_contended(m, e, file);
+	if (e->flags & KMT_MATCH_ENTRY_LIVE && !is_deferred) {
+		attach(m, e, r, is_contended, KMT_MATCH_DEFER_FIRST);
+	} else if (is_deferred &&
+		   kmt_match_side_entry(m, e)->defer_is_doubtful) {
+		attach(m, e, r, is_contended, KMT_MATCH_DEFER_AGAIN);
+	} else if (is_contended) {
+		report_defer(m, NULL, r, KMT_MATCH_DEFER_LATE);
+	} else {
+		p = kmt_match_pending_add(m, e, r);
+		p->is_double = is_deferred;
+		if (!is_deferred)
+			p->replaced.timestamp = e->last_ts;
+	}
+}
+
+/* Return the class of a DEFER that no ALLOC has explained. */
+static KmtMatchUnmatched unmatched_class(const KmtMatchPending *p,
+					 gboolean after_loss)
+{
+	guint guess = p->entry->flags & (KMT_MATCH_ENTRY_MAYBE_LIVE |
+					 KMT_MATCH_ENTRY_UNCONFIRMED);
+
+	/* The object is live under the opposite guess. Its FREE, not the DEFER,
+	 * decides about the guess. */
+	if (guess == KMT_MATCH_ENTRY_MAYBE_LIVE)
+		return KMT_MATCH_UNMATCHED_BEFORE_TRACE;
+	return after_loss ? KMT_MATCH_UNMATCHED_AFTER_LOSS
+			  : KMT_MATCH_UNMATCHED_UNEXPLAINED;
+}
+
+void kmt_match_expire_defer(KmtMatcher *m, const KmtMatchPending *p)
+{
+	const KmtMatchRecord *r = &p->record;
+	gint64 from =
+		p->is_double ? p->replaced.defer.time : p->replaced.timestamp;
+	gboolean after_loss = kmt_match_may_lack_records(m, from, p->since);
+
+	if (!p->is_double) {
+		report_unmatched(m, r, unmatched_class(p, after_loss));
+		return;
+	}
+	if (after_loss)
+		m->findings.double_defers_after_loss++;
+	else
+		m->findings.double_defers++;
+	if (m->ops.on_double_defer)
+		m->ops.on_double_defer(m->user, &p->replaced, &r->event,
+				       &r->position, after_loss);
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Accounts for the objects whose free is deferred. */
+#include "config.h"
+
+#include "report/detailed-private.h"
+
+/* The figures of a group and its kinds, with the epochs of their peaks. */
+typedef struct {
+	KmtDeferred *figures[3];
+	guint64 epochs[3];
+	guint n;
+} Targets;
+
+static void add_kind(Targets *t, KmtAccounting *accounting, KmtKind kind)
+{
+	t->figures[t->n] = &accounting->aggregate->deferred[kind];
+	t->epochs[t->n++] = accounting->kinds[kind].epoch;
+}
+
+/* Return the figures that include the objects of a class. */
+static Targets targets_of(KmtAccounting *accounting, const KmtClassStats *stats)
+{
+	Targets t = {.n = 1};
+
+	t.figures[0] = kmt_groups_add_deferred(accounting->aggregate->groups,
+					       stats->group);
+	t.epochs[0] = stats->counters->parent->epoch;
+	add_kind(&t, accounting, (KmtKind)stats->kind);
+	if (kmt_kind_is_slab(stats->kind))
+		add_kind(&t, accounting, KMT_KIND_SLAB);
+	return t;
+}
+
+static void begin(KmtAccounting *accounting, const KmtClassStats *stats)
+{
+	Targets t = targets_of(accounting, stats);
+	guint i;
+
+	for (i = 0; i < t.n; i++)
+		kmt_deferred_begin(t.figures[i], t.epochs[i],
+				   stats->bytes_alloc);
+}
+
+void kmt_detailed_defer(KmtAccounting *accounting, KmtClassStats *stats)
+{
+	/* A lifetime filter selects objects when they are freed or at the end.
+	 */
+	if (accounting->options->filter->lifetime)
+		return;
+	kmt_detailed_enter_window(accounting, stats);
+	begin(accounting, stats);
+}
+
+void kmt_detailed_close_deferred(KmtAccounting *accounting,
+				 KmtClassStats *stats)
+{
+	Targets t;
+	guint i;
+
+	if (accounting->options->filter->lifetime)
+		return;
+	kmt_detailed_enter_window(accounting, stats);
+	t = targets_of(accounting, stats);
+	for (i = 0; i < t.n; i++)
+		kmt_deferred_end(t.figures[i], t.epochs[i], stats->bytes_alloc);
+}
+
+static guint64 time_between(gint64 since, gint64 now)
+{
+	return now > since ? (guint64)now - (guint64)since : 0;
+}
+
+void kmt_detailed_free_deferred(KmtAccounting *accounting,
+				const KmtClassStats *stats, gint64 since,
+				gint64 now)
+{
+	Targets t = targets_of(accounting, stats);
+	guint i;
+
+	for (i = 0; i < t.n; i++)
+		kmt_deferred_free(t.figures[i], time_between(since, now));
+}
+
+void kmt_detailed_deferred_at_end(KmtAccounting *accounting,
+				  KmtClassStats *stats, gint64 since,
+				  gint64 end)
+{
+	Targets t = targets_of(accounting, stats);
+	guint i;
+
+	if (accounting->options->filter->lifetime)
+		begin(accounting, stats);
+	for (i = 0; i < t.n; i++)
+		kmt_deferred_age(t.figures[i], time_between(since, end));
+}
+
+static void count_at_end(gpointer user, const KmtMatchObject *object)
+{
+	KmtAccounting *accounting = user;
+	KmtClassStats *stats =
+		kmt_accounting_class(accounting, object->class_id);
+
+	if (stats->counters)
+		kmt_detailed_deferred_at_end(
+			accounting, stats, object->defer.time,
+			accounting->aggregate->last_timestamp);
+}
+
+void kmt_detailed_finish_deferred(KmtAccounting *accounting,
+				  KmtMatchPipeline *pipeline)
+{
+	kmt_match_pipeline_foreach_deferred(pipeline, count_at_end, accounting);
+}
