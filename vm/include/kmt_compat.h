@@ -6,9 +6,11 @@
 #ifndef KMT_COMPAT_H
 #define KMT_COMPAT_H
 
+#include <linux/delay.h>
 #include <linux/gfp.h>
 #include <linux/io.h>
 #include <linux/mm.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/version.h>
 
@@ -24,9 +26,30 @@
 #define alloc_pages_bulk(gfp, n, pages)	alloc_pages_bulk_array(gfp, n, pages)
 #endif
 
+/* Linux 6.10: since then the symbol of many allocating functions has a suffix. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0)
+#define KMT_NOPROF(name)	name "_noprof"
+#else
+#define KMT_NOPROF(name)	name
+#endif
+
 /* Linux 6.16: until then the parameter is the migrate type. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 16, 0)
 #define ACR_FLAGS_NONE	MIGRATE_MOVABLE
+#endif
+
+/* Linux 6.13: until then the function of a timer is set separately. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+#include <linux/hrtimer.h>
+
+static inline void
+hrtimer_setup_on_stack(struct hrtimer *timer,
+		       enum hrtimer_restart (*function)(struct hrtimer *),
+		       clockid_t clock_id, enum hrtimer_mode mode)
+{
+	hrtimer_init_on_stack(timer, clock_id, mode);
+	timer->function = function;
+}
 #endif
 
 /*
@@ -38,6 +61,20 @@ static inline u64 kmt_page_address(struct page *page)
 	if (PageHighMem(page))
 		return KMEMTRACE_PTR_PHYSICAL | page_to_phys(page);
 	return (unsigned long)page_to_virt(page);
+}
+
+/*
+ * Wait until the memory that was passed to kfree_rcu() is freed. Until Linux 6.11 no
+ * function waits for it; a worker frees the memory within some seconds. Sleeps.
+ */
+static inline void kmt_kfree_rcu_barrier(void)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+	kvfree_rcu_barrier();
+#else
+	msleep(6000);
+#endif
+	rcu_barrier();
 }
 
 #ifdef CONFIG_X86

@@ -163,9 +163,8 @@ static int snapshot_take_timer(unsigned long n)
 {
 	struct hrtimer timer;
 
-	hrtimer_init_on_stack(&timer, CLOCK_MONOTONIC,
-			      HRTIMER_MODE_REL_PINNED_HARD);
-	timer.function = snapshot_take_on_timer;
+	hrtimer_setup_on_stack(&timer, snapshot_take_on_timer, CLOCK_MONOTONIC,
+			       HRTIMER_MODE_REL_PINNED_HARD);
 	snapshot_n_timer = 0;
 	preempt_disable();
 	hrtimer_start(&timer, ns_to_ktime(500 * NSEC_PER_USEC),
