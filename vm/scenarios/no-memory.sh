@@ -39,7 +39,7 @@ faults $kmt/subbuf_size 131072 65536
 faults $kmt/mode overwrite discard
 faults $kmt/filter 'cache=kmalloc-*,dentry size=8-64 pid=1,2 children sample=3' none
 faults $kmt/trigger oom '!oom'
-faults $kmt/trigger 'cache:dentry>100000000' '!cache:dentry>100000000'
+faults $kmt/trigger 'cache:inode_cache>100000000' '!cache:inode_cache>100000000'
 faults $kmt/trigger 'site:vfs_open+0x10>100000000' '!site:vfs_open+0x10>100000000'
 faults $kmt/trigger 'mark:never' '!mark:never'
 
