@@ -13,10 +13,11 @@ static void parse_event(KmtdInfo *info, const char *line)
 {
 	g_auto(GStrv) words = g_strsplit(line, " ", 7);
 
-	/* Skip all events but allocations (1) and frees (2): the analysis does
-	 * not need the rest. */
+	/* Skip all events but allocations (1), frees (2), and deferred frees
+	 * (7): the analysis does not need the rest. */
 	if (g_strv_length(words) < 6 ||
-	    (!g_str_equal(words[2], "1") && !g_str_equal(words[2], "2")))
+	    (!g_str_equal(words[2], "1") && !g_str_equal(words[2], "2") &&
+	     !g_str_equal(words[2], "7")))
 		return;
 	if (g_str_equal(words[4], "off"))
 		g_ptr_array_add(info->events_off, g_strdup(words[1]));

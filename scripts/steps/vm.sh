@@ -279,7 +279,7 @@ step_version1()
 step_parameters()
 {
 	guest slub "$work/parameters" parameters.sh --memory 256 --append \
-		'possible_cpus=16 kmemtrace.enable=maybe kmemtrace.subbufs=1 kmemtrace.subbuf_size=12x kmemtrace.abi=3 kmemtrace.tasks=1 kmemtrace.subbufs=4294967298 kmemtrace.subbuf_size=18014398509481985K kmemtrace.abi=4294967297 kmemtrace.tasks=4294967312'
+		'possible_cpus=16 kmemtrace.enable=maybe kmemtrace.subbufs=1 kmemtrace.subbuf_size=12x kmemtrace.abi=4 kmemtrace.tasks=1 kmemtrace.subbufs=4294967298 kmemtrace.subbuf_size=18014398509481985K kmemtrace.abi=4294967297 kmemtrace.tasks=4294967312'
 }
 
 # control FRAGMENTS NAME [OPTION of vm/run]...: test the control files.

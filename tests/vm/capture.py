@@ -14,7 +14,7 @@ RECORDS = {56: struct.Struct("<BBHiQQQQQq"),
            72: struct.Struct("<BBHiQQQQQqIHHII")}
 # Values of the fields that smaller records lack.
 NOTHING = {56: (0, 0, 0, 0, 0), 64: (0, 0), 72: ()}
-ALLOC, FREE, LOST, MARK, MORE = 1, 2, 3, 4, 5
+ALLOC, FREE, LOST, MARK, MORE, STOP, DEFER = range(1, 8)
 HARDIRQ, SOFTIRQ, ACCOUNT = 1, 2, 4
 TYPES = ("kmalloc", "cache", "pages", "percpu", "vmalloc")
 # kmalloc and cache share one address namespace; each other type has its own.

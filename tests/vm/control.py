@@ -75,9 +75,9 @@ def judge_info(out):
     """Check the contents of info."""
     keys, lines = info(os.path.join(out, "info-before"))
     equal("version and size of the records",
-          (keys["abi_version"], keys["record_size"]), ("2", "64"))
+          (keys["abi_version"], keys["record_size"]), ("3", "64"))
     equal("records", [words[1] for words in lines["record"]],
-          ["alloc", "free", "lost", "mark", "more", "stop"])
+          ["alloc", "free", "lost", "mark", "more", "stop", "defer"])
     equal("text", [words[1:] for words in lines["field"] if words[1] == "text"],
           [["text", "16", "32", "unsigned"]])
     # Recompute the size of each record from the fields alone.
@@ -102,7 +102,7 @@ def judge_info(out):
     equal("events of memory", {"kmalloc", "kfree", "cache_alloc",
           "cache_free", "page_alloc", "page_free",
           "percpu_alloc", "percpu_free", "vmalloc",
-          "vfree"} - set(states), set())
+          "vfree", "kfree_rcu", "vfree_rcu"} - set(states), set())
     states = {words[0]: words[3:5] for words in
               info(os.path.join(out, "info-off"))[1]["event"]}
     equal("kfree is off", states["kfree"], ["off", "missed"])
@@ -228,6 +228,33 @@ def judge_sample(out):
         if g["function"].split()[0] == "storm_write"), n * SAMPLE)
 
 
+def judge_deferred(out):
+    """Check the switch and the filter of the hand-over to kfree_rcu()."""
+    for name, allocs, defers, frees, meta in (
+            ("rcu", 500, 500, 500, {}),
+            ("rcu-size", 500, 500, 500,
+             {"filter": f"size={storm_bytes(out)}", "filter_frees": "all"}),
+            ("rcu-other", 0, 0, 0,
+             {"filter": "size=8193-", "filter_frees": "all"}),
+            ("rcu-pid", 0, 500, 500, {"filter": "pid=1", "filter_frees": "all"}),
+            ("rcu-off", 500, 0, 500, {"events_off": "kfree_rcu;"})):
+        rcu = Judged(out, name)
+        rcu.expect_meta(**meta)
+        function = [(e.ptr, e.event_id) for e in rcu.events
+                    if rcu.symbols.function(e.call_site) == "storm_rcu_write"]
+        equal(f"{name}: allocations", sum(
+            event_id == capture.ALLOC for _, event_id in function), allocs)
+        handed = [ptr for ptr, event_id in function
+                  if event_id == capture.DEFER]
+        equal(f"{name}: hand-overs", len(handed), defers)
+        # Without records of the hand-over, the addresses are those of allocations.
+        mine = collections.Counter(
+            handed or [ptr for ptr, _ in function])
+        freed = sum(e.event_id == capture.FREE and e.ptr in mine
+                    for e in rcu.events)
+        holds(f"{name}: frees", freed, frees <= freed <= 2 * frees)
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
@@ -238,6 +265,7 @@ def main():
     judge_cache(out)
     judge_pids(out)
     judge_sample(out)
+    judge_deferred(out)
     reset = capture.meta(os.path.join(out, "reset"))
     equal("a session begun anew is complete", reset["complete"], "false")
     check(os.path.join(out, "reset"))

@@ -38,7 +38,9 @@ def marked(directory, symbols):
     """Return the events between the first and the last storm event, of all CPUs."""
     events = []
     for cpu in capture.cpus(directory):
-        mine = capture.read_cpu(directory, cpu)
+        # Tracepoints have no event for the hand-over to kfree_rcu().
+        mine = [e for e in capture.read_cpu(directory, cpu)
+                if e.event_id != capture.DEFER]
         marks = [i for i, e in enumerate(mine)
                  if e.event_id == capture.ALLOC and e.type_id == 0
                  and symbols.function(e.call_site).startswith("storm_write")]

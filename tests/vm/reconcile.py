@@ -51,7 +51,9 @@ def live_objects(events):
     size = {}
     for event in events:
         ptr = event.ptr
-        if capture.TYPES[event.type_id] not in capture.SLAB:
+        # Deferred objects still count as active in slabinfo.
+        if (capture.TYPES[event.type_id] not in capture.SLAB
+                or event.event_id == capture.DEFER):
             continue
         if event.event_id == capture.ALLOC:
             balance[ptr] += 1

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Check the fields that version 2 adds to the records of version 1.
+"""Check the fields that version 2 adds to the records of version 1, in a capture
+of version 2 or later.
 
 The cache number of each record must name a cache that has the record's sizes and
 existed at that time. Each pid must belong to a task with a known name. The known
@@ -63,7 +64,7 @@ class Counts:
         """Count the flags of a record."""
         self.flags[e.flags] += 1
         if e.flags & ~7 or (e.flags & capture.ACCOUNT
-                            and e.event_id == capture.FREE):
+                            and e.event_id != capture.ALLOC):
             self.strange_flags += 1
 
     def add_task(self, e):
@@ -91,6 +92,8 @@ class Counts:
             # The table has the largest object size of merged caches.
             if e.bytes_req > object_size or e.bytes_alloc != size:
                 self.wrong_caches[text] += 1
+        elif e.event_id == capture.DEFER:
+            self.other_caches += self.live.get(e.ptr, e.cache) != e.cache
         elif self.live.pop(e.ptr, e.cache) != e.cache:
             self.other_caches += 1
         if e.time < created or (destroyed and e.time > destroyed):
@@ -130,6 +133,8 @@ def parse_arguments():
                         "stands for any white space")
     parser.add_argument("--accounted", action="store_true",
                         help="the kernel charges memory cgroups")
+    parser.add_argument("--abi", type=int, default=3, metavar="N",
+                        help="version of the records (default: 3)")
     parser.add_argument("directory", metavar="CAPTURE")
     return parser.parse_args()
 
@@ -138,7 +143,7 @@ def main():
     """Check the capture and return the exit status."""
     args = parse_arguments()
     version = capture.version(args.directory)
-    holds("version", version, version == 2)
+    holds("version", version, version == args.abi)
     counts = Counts(args.directory)
     counts.judge(args.accounted)
     if args.task:

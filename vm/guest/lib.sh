@@ -94,7 +94,8 @@ witness()
 {
 	local event
 	insmod /modules/kmt_witness.ko || fail "no witness"
-	for event in percpu_alloc percpu_free vmalloc vfree; do
+	for event in percpu_alloc percpu_free vmalloc vfree kfree_rcu \
+		vfree_rcu; do
 		echo 0 >"$kmt/events/$event/enabled" || fail "no event $event"
 	done
 }
@@ -105,6 +106,14 @@ storm()
 	[ -e /proc/kmt_storm ] || insmod /modules/kmt_storm.ko 2>/dev/null ||
 		wait_until 5 test -e /proc/kmt_storm || fail "no storm"
 	taskset "$(printf %x $((1 << $1)))" sh -c "echo $2 >/proc/kmt_storm"
+}
+
+# storm_rcu CPU N: pass N objects of kmalloc-64 to kfree_rcu() on one CPU, and wait
+# until they are free.
+storm_rcu()
+{
+	storm "$1" 1
+	taskset "$(printf %x $((1 << $1)))" sh -c "echo $2 >/proc/kmt_storm_rcu"
 }
 
 # --- Workloads; many objects are freed on another CPU than the allocating one ---

@@ -103,7 +103,7 @@ grep -qx 'state: none' $kmt/snapshot/take || fail "there is a snapshot"
 sleep 5 # The log leaves out lines of triggers if there are many.
 for limit in 18014398509481985K 17179869185G 16385P 18446744073709551617 8E \
 	9223372036854775808; do
-	overflows trigger "cache:dentry>$limit" "site:vfs_open>$limit"
+	overflows trigger "cache:inode_cache>$limit" "site:vfs_open>$limit"
 done
 overflows trigger 'site:18446744073709551617>1' 'site:0x1000000000000000f>1' \
 	'site:vfs_open+0x10000000000000001>1' \
@@ -114,8 +114,8 @@ echo 0xFE >$kmt/subbuf_size || fail "0xFE"
 [ "$(cat $kmt/subbuf_size)" = 192 ] || fail "0xFE is $(cat $kmt/subbuf_size)"
 echo 512K >$kmt/subbuf_size || fail "512K"
 [ "$(cat $kmt/subbuf_size)" = 524288 ] || fail "512K is $(cat $kmt/subbuf_size)"
-echo 'cache:dentry>9223372036854775807' >$kmt/trigger || fail "S64_MAX"
-echo '!cache:dentry>9223372036854775807' >$kmt/trigger || fail "S64_MAX again"
+echo 'cache:inode_cache>9223372036854775807' >$kmt/trigger || fail "S64_MAX"
+echo '!cache:inode_cache>9223372036854775807' >$kmt/trigger || fail "S64_MAX again"
 echo 0 >$kmt/snapshot/take
 echo "numbers that overflow are refused"
 
@@ -152,6 +152,26 @@ echo "$bytes" >/out/bytes
 recorded size -F "size=$bytes"
 recorded range -F 'size=8193-'
 recorded cache -F "cache=dent??,kmalloc-64,fil* size=$bytes-2000"
+
+# kfree_rcu() makes a record of the hand-over, which is switched by its own event and
+# filtered like a free.
+daemon_start /out/rcu
+storm_rcu 0 500
+daemon_stop
+daemon_start /out/rcu-size -F "size=$bytes"
+storm_rcu 0 500
+daemon_stop
+daemon_start /out/rcu-other -F 'size=8193-'
+storm_rcu 0 500
+daemon_stop
+daemon_start /out/rcu-pid -p 1
+storm_rcu 0 500
+daemon_stop
+echo 0 >$kmt/events/kfree_rcu/enabled
+daemon_start /out/rcu-off
+storm_rcu 0 500
+daemon_stop
+echo 1 >$kmt/events/kfree_rcu/enabled
 
 # A busy task, selected by its pid while other tasks allocate, too. All but its last
 # allocation run in that task.

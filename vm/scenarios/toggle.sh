@@ -20,7 +20,7 @@ unread()
 
 [ "$(enabled)" = 0 ] || fail "tracing is on by itself"
 [ ! -e $kmt/cpu0 ] || fail "there are buffers although tracing was never on"
-[ "$(cat $kmt/abi_version)" = 2 ] || fail "abi_version"
+[ "$(cat $kmt/abi_version)" = 3 ] || fail "abi_version"
 
 work 1 &
 worker=$!

@@ -162,6 +162,7 @@ void __kmemtrace_percpu_alloc(unsigned long call_site, const void __percpu *ptr,
 void __kmemtrace_vrealloc(unsigned long call_site, const void *ptr,
 			  size_t bytes_req, size_t bytes_alloc, gfp_t gfp_flags,
 			  int node);
+void __kmemtrace_defer(unsigned long call_site, const void *ptr);
 
 /**
  * kmemtrace_cache_created - add a cache to the table of caches
@@ -502,6 +503,23 @@ kmemtrace_page_alloc(unsigned long call_site, struct page *page,
 		       __kmemtrace_vrealloc(call_site, ptr, bytes_req,	\
 					    bytes_alloc, gfp_flags, node))
 
+/**
+ * kmemtrace_defer - record that memory was handed over to be freed later
+ * @call_site: return address of the function that receives the memory
+ * @ptr: an object of kmalloc(), an object of a cache, or a vmalloc area; no other
+ *	code can free the memory yet
+ *
+ * The free has a record of its own, which the function that releases the memory
+ * makes after the grace period.  Either of the two events may be switched off while
+ * the other is on.
+ */
+#define kmemtrace_defer(call_site, ptr)					\
+	do {								\
+		if (trace_kmemtrace_kfree_rcu_enabled() ||		\
+		    trace_kmemtrace_vfree_rcu_enabled())		\
+			__kmemtrace_defer(call_site, ptr);		\
+	} while (0)
+
 #else /* !CONFIG_KMEMTRACE */
 
 #define __kmemtrace_wrapper
@@ -664,6 +682,10 @@ static inline void kmemtrace_vrealloc(unsigned long call_site, const void *ptr,
 
 static inline void kmemtrace_vmalloc_free(unsigned long call_site,
 					  const void *ptr)
+{
+}
+
+static inline void kmemtrace_defer(unsigned long call_site, const void *ptr)
 {
 }
 

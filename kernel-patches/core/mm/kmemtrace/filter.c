@@ -16,6 +16,9 @@
  * needed, shared by all CPUs, which is what per-CPU buffers avoid.  With these
  * filters all frees are recorded, and info says so: the free of an unknown address
  * then belongs to an allocation that the filter dropped.
+ *
+ * A DEFER record passes if the free of the memory passes.  The object still exists
+ * when kfree_rcu() receives it, so its cache and size are known.
  */
 
 #define pr_fmt(fmt) "kmemtrace: " fmt

@@ -5,7 +5,10 @@
 
 #include <uapi/linux/kmemtrace_abi.h>
 
-/* Version of the records, 1 or 2.  The version does not change after boot. */
+/*
+ * Version of the records, 1 to KMEMTRACE_ABI_VERSION.  The version does not change
+ * after boot.
+ */
 extern unsigned int kmemtrace_abi;
 
 /* Size of every record, in bytes.  The size does not change after boot. */

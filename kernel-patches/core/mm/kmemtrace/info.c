@@ -148,6 +148,10 @@ static void kmemtrace_show_records(struct seq_file *m)
 	kmemtrace_show_record(m, KMEMTRACE_EVENT_STOP, "stop",
 			      kmemtrace_stop_fields,
 			      ARRAY_SIZE(kmemtrace_stop_fields));
+	if (kmemtrace_abi < 3)
+		return;
+	kmemtrace_show_record(m, KMEMTRACE_EVENT_DEFER, "defer",
+			      kmemtrace_fields, ARRAY_SIZE(kmemtrace_fields));
 }
 
 /* --- info ------------------------------------------------------------------------ */

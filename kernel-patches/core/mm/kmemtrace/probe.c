@@ -49,13 +49,20 @@ int kmemtrace_event_source_set(struct kmemtrace_switch *sw, bool on)
 	return 0;
 }
 
+/* Return the first version of the records that has the event of a switch. */
+static unsigned int kmemtrace_first_abi(const struct kmemtrace_switch *sw)
+{
+	if (sw->event_id == KMEMTRACE_EVENT_DEFER)
+		return 3;
+	return sw->type_id <= KMEMTRACE_TYPE_PAGES ? 1 : 2;
+}
+
 void kmemtrace_register_sources(struct kmemtrace_event_source *sources,
 				unsigned int n)
 {
 	unsigned int i;
 
 	for (i = 0; i < n; i++)
-		if (sources[i].sw.type_id <= KMEMTRACE_TYPE_PAGES ||
-		    kmemtrace_abi >= 2)
+		if (kmemtrace_first_abi(&sources[i].sw) <= kmemtrace_abi)
 			kmemtrace_switch_register(&sources[i].sw);
 }

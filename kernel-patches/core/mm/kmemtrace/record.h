@@ -106,7 +106,7 @@ kmemtrace_write(struct rchan_buf *buf, u16 size, unsigned int context,
 /*
  * Record an event.  This is the fast path, in which each instruction counts: see
  * bench/kernel of the kmemtrace tools.  @ptr: address of the memory.  @bytes_req and
- * @bytes_alloc: requested and allocated bytes, 0 for a free.  @node: requested NUMA
+ * @bytes_alloc: requested and allocated bytes, 0 except for an allocation.  @node: requested NUMA
  * node.  @cache: number of the cache, or KMEMTRACE_CACHE_NONE.  @account:
  * KMEMTRACE_FLAG_ACCOUNT or 0.  Any context.
  */
@@ -170,6 +170,17 @@ static __always_inline void
 kmemtrace_record_free(u8 type_id, unsigned long call_site, u64 ptr, u16 cache)
 {
 	kmemtrace_record(KMEMTRACE_EVENT_FREE, type_id, call_site, ptr, 0, 0,
+			 (__force gfp_t)0, KMEMTRACE_NODE_NONE, cache, 0);
+}
+
+/*
+ * Record that memory was handed over to be freed later.  The parameters are those of
+ * kmemtrace_record().  Any context.
+ */
+static __always_inline void
+kmemtrace_record_defer(u8 type_id, unsigned long call_site, u64 ptr, u16 cache)
+{
+	kmemtrace_record(KMEMTRACE_EVENT_DEFER, type_id, call_site, ptr, 0, 0,
 			 (__force gfp_t)0, KMEMTRACE_NODE_NONE, cache, 0);
 }
 

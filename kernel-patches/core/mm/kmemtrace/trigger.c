@@ -166,6 +166,7 @@ static void *kmemtrace_trigger_count(u8 event_id, u8 type_id,
 	bool s_known = false;
 	s64 change;
 
+	/* Deferred memory is not available yet, so it counts until its free. */
 	if (event_id != KMEMTRACE_EVENT_ALLOC &&
 	    event_id != KMEMTRACE_EVENT_FREE)
 		return NULL;

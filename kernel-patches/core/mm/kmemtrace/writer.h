@@ -57,9 +57,9 @@ DECLARE_STATIC_KEY_TRUE(kmemtrace_v2);
 /* --- Filter and watcher, which higher layers register ----------------------------- */
 
 /*
- * A filter: return whether to record an allocation or a free.  @bytes_alloc: allocated
- * bytes.  @cache: number of the cache, or KMEMTRACE_CACHE_NONE.  Context: any but NMI,
- * with interrupts off, in rcu_read_lock_sched_notrace().
+ * A filter: return whether to record an allocation, a free, or a deferred free.
+ * @bytes_alloc: allocated bytes.  @cache: number of the cache, or KMEMTRACE_CACHE_NONE.
+ * Context: any but NMI, with interrupts off, in rcu_read_lock_sched_notrace().
  */
 typedef bool kmemtrace_filter_fn(u8 event_id, u8 type_id, u64 ptr,
 				 size_t bytes_alloc, u16 cache);

@@ -82,6 +82,16 @@ DECLARE_TRACE_EVENT(kmemtrace_vmalloc_free,
 	TP_PROTO(unsigned long call_site, const void *ptr),
 	TP_ARGS(call_site, ptr));
 
+/* A slab object was passed to kfree_rcu(), which has not queued the object yet. */
+DECLARE_TRACE_EVENT(kmemtrace_kfree_rcu,
+	TP_PROTO(unsigned long call_site, const void *ptr),
+	TP_ARGS(call_site, ptr));
+
+/* A vmalloc area was passed to kvfree_rcu(), which has not queued the area yet. */
+DECLARE_TRACE_EVENT(kmemtrace_vfree_rcu,
+	TP_PROTO(unsigned long call_site, const void *ptr),
+	TP_ARGS(call_site, ptr));
+
 /* The current task @p allocates no more memory. */
 DECLARE_TRACE_EVENT(kmemtrace_task_exit,
 	TP_PROTO(struct task_struct *p),
