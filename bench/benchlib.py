@@ -195,6 +195,7 @@ class Bench:
         found = meta["capture"]
         return {"records": int(found["events"]),
                 "of_no_memory": int(found["no_memory"]),
+                "duplicates": int(found["kmalloc_duplicates"]),
                 "other_events": int(found["other_events"]),
                 "lost": int(found["overruns"])}
 

@@ -54,10 +54,13 @@ static gboolean read_formats(KmtDatReader *r, GError **error)
 				       cpus ? cpus : r->dat->n_cpus, error);
 	if (!r->decoder)
 		return FALSE;
-	if (r->dat->kallsyms.left)
-		r->functions = kmt_import_functions_new(
-			g_strndup((const char *)r->dat->kallsyms.next,
-				  r->dat->kallsyms.left));
+	if (r->dat->kallsyms.left) {
+		char *text = g_strndup((const char *)r->dat->kallsyms.next,
+				       r->dat->kallsyms.left);
+
+		kmt_import_find_inner_functions(r->import, text);
+		r->functions = kmt_import_functions_new(text);
+	}
 	r->callers = kmt_import_callers_new(
 		r->functions ? kmt_import_functions_name : NULL, r->functions);
 	kmt_import_decoder_expect_stacks(r->decoder, r->import, r->callers);

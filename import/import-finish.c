@@ -129,6 +129,7 @@ static void fill_meta(KmtImport *import)
 		const KmtImportCpu *cpu = import->cpus->pdata[i];
 
 		if (cpu) {
+			import->figures.duplicates += cpu->pairs.n_dropped;
 			bytes += kmt_capture_cpu_writer_written(cpu->writer);
 			events += cpu->records;
 		}
@@ -150,7 +151,10 @@ static void fill_meta(KmtImport *import)
 			       (gint)import->figures.cpus);
 	g_key_file_set_uint64(meta, KMT_IMPORT_GROUP, "events", events);
 	g_key_file_set_uint64(meta, KMT_IMPORT_GROUP, "bytes", bytes);
+	import->figures.records -= import->figures.duplicates;
 	set_losses(import);
+	g_key_file_set_uint64(meta, KMT_IMPORT_GROUP, "kmalloc_duplicates",
+			      import->figures.duplicates);
 	g_key_file_set_uint64(meta, KMT_IMPORT_GROUP, "no_memory",
 			      import->figures.no_memory);
 	g_key_file_set_uint64(meta, KMT_IMPORT_GROUP, "other_events",

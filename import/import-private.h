@@ -6,6 +6,7 @@
 
 #include "import/import.h"
 #include "import/import-stacks.h"
+#include "lib/tracepoints/kmalloc-pairs.h"
 #include "lib/tracepoints/learned-names.h"
 
 /* The largest time; selects all records. */
@@ -14,13 +15,14 @@
 /* A CPU's output file and its records that are not written yet. */
 typedef struct {
 	KmtCaptureCpuWriter *writer;
-	GArray *waiting;    /* struct kmemtrace_event_v2s */
-	gboolean unordered; /* waiting is not sorted by time */
-	gint64 last_ns;	    /* time of the last written record */
-	guint64 records;    /* written records, including loss records */
-	guint64 lost;	    /* lost events of all loss records */
-	guint64 total_lost; /* valid if has_total; may be
-			     * KMT_IMPORT_LOST_UNKNOWN */
+	GArray *waiting;	  /* struct kmemtrace_event_v2s */
+	KmtTracepointPairs pairs; /* between waiting and writer */
+	gboolean unordered;	  /* waiting is not sorted by time */
+	gint64 last_ns;		  /* time of the last written record */
+	guint64 records;	  /* written records, including loss records */
+	guint64 lost;		  /* lost events of all loss records */
+	guint64 total_lost;	  /* valid if has_total; may be
+				   * KMT_IMPORT_LOST_UNKNOWN */
 	gboolean has_total;
 } KmtImportCpu;
 
@@ -31,6 +33,8 @@ struct KmtImport {
 	GKeyFile *meta;
 	GPtrArray *cpus; /* KmtImportCpu *, indexed by CPU; NULL if unused */
 	KmtTracepointTables *names;
+	KmtTracepointInner inner; /* see kmalloc-pairs.h */
+	gboolean inner_was_read;
 	GArray *call_sites; /* guint64; the first n_unique are sorted */
 	guint n_unique;
 	guint64 last_site;

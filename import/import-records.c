@@ -8,6 +8,7 @@
 #include "import/byte-span.h"
 #include "import/import-private.h"
 #include "import/import-stacks.h"
+#include "import/import-symbols.h"
 #include "lib/capture/error.h"
 #include "lib/tracepoints/learned-names.h"
 
@@ -61,6 +62,7 @@ static KmtImportCpu *get_cpu(KmtImport *import, guint number, GError **error)
 	cpu->waiting =
 		g_array_new(FALSE, FALSE, sizeof(struct kmemtrace_event_v2s));
 	cpu->last_ns = G_MININT64;
+	kmt_tracepoint_pairs_init(&cpu->pairs, &import->inner);
 	import->cpus->pdata[number] = cpu;
 	import->figures.cpus++;
 	return cpu;
@@ -129,6 +131,54 @@ static gint compare_times(gconstpointer a, gconstpointer b)
 	return (ta > tb) - (ta < tb);
 }
 
+/*
+ * Read the names of functions that find events reported twice, unless the file
+ * has contained them. Called once, for the first event that needs them, because
+ * reading takes about a tenth of a second.
+ */
+static void find_inner_functions(KmtImport *import)
+{
+	g_autofree char *text = NULL;
+
+	if (import->inner_was_read)
+		return;
+	import->inner_was_read = TRUE;
+	if (import->symbol_files)
+		text = kmt_import_symbols_text(import, import->symbol_files);
+	if (text)
+		kmt_tracepoint_inner_read(&import->inner, text);
+}
+
+/*
+ * Write a record, unless it is the first of two that report one allocation. The
+ * record may wait for further records. Returns 0 or a negative errno value.
+ */
+static int write_unless_pair(KmtImport *import, KmtImportCpu *cpu,
+			     struct kmemtrace_event_v2s *record)
+{
+	int r = 0;
+
+	if (kmt_tracepoint_pairs_passes(&cpu->pairs, &record->v2.v1))
+		return write_record(import, cpu, record);
+	find_inner_functions(import);
+	kmt_tracepoint_pairs_add(&cpu->pairs, &record->v2, sizeof(*record));
+	while (r == 0 && (record = kmt_tracepoint_pairs_next(&cpu->pairs)))
+		r = write_record(import, cpu, record);
+	return r;
+}
+
+/* Write the records that wait for further records, because none will come. */
+static int write_held(KmtImport *import, KmtImportCpu *cpu)
+{
+	struct kmemtrace_event_v2s *record;
+	int r = 0;
+
+	kmt_tracepoint_pairs_cut(&cpu->pairs);
+	while (r == 0 && (record = kmt_tracepoint_pairs_next(&cpu->pairs)))
+		r = write_record(import, cpu, record);
+	return r;
+}
+
 static gboolean advance_cpu(KmtImport *import, guint number, gint64 time,
 			    GError **error)
 {
@@ -150,7 +200,9 @@ static gboolean advance_cpu(KmtImport *import, guint number, gint64 time,
 	for (n = 0; n < cpu->waiting->len && r == 0 &&
 		    records[n].v2.v1.timestamp <= time;
 	     n++)
-		r = write_record(import, cpu, &records[n]);
+		r = write_unless_pair(import, cpu, &records[n]);
+	if (r == 0 && time == END_OF_TIME)
+		r = write_held(import, cpu);
 	if (n)
 		g_array_remove_range(cpu->waiting, 0, n);
 	import->n_waiting -= n;

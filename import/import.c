@@ -27,6 +27,7 @@ static void cpu_free(gpointer data)
 		return;
 	g_clear_pointer(&cpu->writer, kmt_capture_cpu_writer_free);
 	g_array_unref(cpu->waiting);
+	kmt_tracepoint_pairs_clear(&cpu->pairs);
 	g_free(cpu);
 }
 
@@ -160,6 +161,12 @@ void kmt_import_count_other(KmtImport *import)
 }
 
 /* ---- names ---- */
+
+void kmt_import_find_inner_functions(KmtImport *import, const char *text)
+{
+	kmt_tracepoint_inner_read(&import->inner, text);
+	import->inner_was_read = import->inner.is_known;
+}
 
 void kmt_import_name_task(KmtImport *import, guint32 pid, gint64 time,
 			  const char *name)

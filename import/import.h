@@ -51,8 +51,9 @@ typedef struct {
 
 /* Counters of an import, for messages to the user. */
 typedef struct {
-	guint64 records;    /* memory events */
+	guint64 records;    /* memory events with a record */
 	guint64 no_memory;  /* failed allocations, frees of NULL */
+	guint64 duplicates; /* second reports of a kmalloc() */
 	guint64 other;	    /* events of other tracepoints */
 	guint64 backwards;  /* times that a CPU's clock went back */
 	guint64 lost;	    /* events that the recorder lost */
@@ -277,6 +278,13 @@ KmtImportKernel *kmt_import_kernel(KmtImport *import);
  */
 gboolean kmt_import_set_kallsyms(KmtImport *import, const char *text,
 				 GError **error);
+
+/*
+ * Find the functions of kmalloc-pairs.h in text, a kallsyms that the input
+ * contains. Without this call, the import reads the kallsyms of
+ * kmt_import_set_symbol_files() when it needs the functions.
+ */
+void kmt_import_find_inner_functions(KmtImport *import, const char *text);
 
 /* Return whether kmt_import_set_kallsyms() was called. */
 gboolean kmt_import_has_kallsyms(const KmtImport *import);

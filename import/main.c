@@ -103,6 +103,11 @@ static void print_summary(const KmtImportFigures *f, const char *note,
 		       " events without memory (failed allocations, frees of "
 		       "NULL)\n",
 		       f->no_memory);
+	if (f->duplicates)
+		printf("left out: %" G_GUINT64_FORMAT
+		       " events of a large kmalloc() that the kernel reported "
+		       "twice\n",
+		       f->duplicates);
 	if (f->other)
 		printf("left out: %" G_GUINT64_FORMAT
 		       " events of other tracepoints\n",

@@ -82,7 +82,7 @@ gboolean kmtd_ftrace_conclude(KmtdSource *source, GKeyFile *meta,
 			      GError **error)
 {
 	KmtdFtrace *ftrace = (KmtdFtrace *)source;
-	guint64 own = 0;
+	guint64 own = 0, pairs = 0;
 
 	for (guint i = 0; i < ftrace->streams->len; i++) {
 		const KmtdFtraceStream *ftrace_stream =
@@ -93,6 +93,7 @@ gboolean kmtd_ftrace_conclude(KmtdSource *source, GKeyFile *meta,
 			g_strdup_printf("cpu%u", ftrace_stream->cpu);
 
 		own += counters->own;
+		pairs += ftrace_stream->ring.pairs.n_dropped;
 		if (counters->gaps == 0)
 			continue;
 		g_key_file_set_int64(meta, group, "lost_from",
@@ -102,6 +103,7 @@ gboolean kmtd_ftrace_conclude(KmtdSource *source, GKeyFile *meta,
 			MAX(counters->lost_until, ftrace_stream->ring.last_ns));
 	}
 	g_key_file_set_uint64(meta, CAPTURE, "own_events", own);
+	g_key_file_set_uint64(meta, CAPTURE, "kmalloc_duplicates", pairs);
 	conclude_names(ftrace, meta);
 	kmtd_ftrace_compare_counts(ftrace);
 	return kmtd_interference_conclude(ftrace->interference, meta, error);

@@ -190,6 +190,20 @@ static char *read_format(gpointer data, const char *name, GError **error)
 	return kmtd_instance_read_top(data, path, error);
 }
 
+/*
+ * Find the functions that report a large allocation twice. Without their names,
+ * pairs of events are found by the page allocations before them.
+ */
+static void read_inner_functions(KmtdFtrace *ftrace)
+{
+	g_autofree char *path =
+		g_build_filename(ftrace->proc, "kallsyms", NULL);
+	g_autofree char *text = NULL;
+
+	if (g_file_get_contents(path, &text, NULL, NULL))
+		kmt_tracepoint_inner_read(&ftrace->format->inner, text);
+}
+
 KmtdSource *kmtd_ftrace_open(const KmtdSourceOptions *options, GError **error)
 {
 	KmtdFtrace *ftrace = g_new0(KmtdFtrace, 1);
@@ -226,6 +240,7 @@ KmtdSource *kmtd_ftrace_open(const KmtdSourceOptions *options, GError **error)
 	if (!ftrace->format ||
 	    !kmtd_ftrace_open_online(ftrace, options->sys, error))
 		return NULL;
+	read_inner_functions(ftrace);
 	kmtd_ftrace_choose_clock(ftrace);
 	source->description = g_strdup_printf(
 		"this kernel's tracepoints (source ftrace, clock %s)",

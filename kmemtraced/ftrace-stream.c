@@ -82,10 +82,17 @@ static gssize stream_read(KmtdCpuStream *stream, void *to, gsize n_bytes,
 			break;
 		}
 		r = read_page(ftrace_stream);
-		if (r < 0 && n == 0)
+		if (r > 0)
+			continue;
+		/* Records that wait for further events of this CPU are complete
+		 * if there will be none. */
+		if (n == 0 && (all || r < 0)) {
+			kmtd_ring_end(&ftrace_stream->ring);
+			n += kmtd_ring_next(&ftrace_stream->ring, records, max);
+		}
+		if (n == 0 && r < 0)
 			return r;
-		if (r <= 0)
-			break;
+		break;
 	}
 	return (gssize)(n * sizeof(*records));
 }
@@ -114,6 +121,7 @@ static void stream_free(KmtdCpuStream *stream)
 		close(stream->fd);
 	g_free(stream->name);
 	kmtd_task_changes_clear(&ftrace_stream->changes);
+	kmtd_ring_clear(&ftrace_stream->ring);
 	g_free(ftrace_stream->page);
 	g_free(ftrace_stream);
 }

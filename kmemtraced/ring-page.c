@@ -32,6 +32,27 @@ void kmtd_ring_init(KmtdRing *ring, const KmtdRingFormat *format,
 	ring->format = format;
 	ring->tasks = tasks;
 	ring->last_ns = G_MININT64;
+	kmt_tracepoint_pairs_init(&ring->pairs, &format->inner);
+}
+
+void kmtd_ring_clear(KmtdRing *ring)
+{
+	kmt_tracepoint_pairs_clear(&ring->pairs);
+}
+
+void kmtd_ring_end(KmtdRing *ring)
+{
+	kmt_tracepoint_pairs_cut(&ring->pairs);
+}
+
+/*
+ * Count a page or an event that cannot be read. The unreadable part may contain
+ * events of any task.
+ */
+static void count_damage(KmtdRing *ring)
+{
+	ring->counters.damaged++;
+	kmt_tracepoint_pairs_cut(&ring->pairs);
 }
 
 /*
@@ -45,6 +66,7 @@ static void record_gap(KmtdRing *ring)
 	if (c->gaps++ == 0)
 		c->lost_from = ring->last_ns == G_MININT64 ? 0 : ring->last_ns;
 	ring->after_gap = TRUE;
+	kmt_tracepoint_pairs_cut(&ring->pairs);
 }
 
 gsize kmtd_ring_begin(KmtdRing *ring, const guint8 *page, gsize n_bytes)
@@ -53,9 +75,12 @@ gsize kmtd_ring_begin(KmtdRing *ring, const guint8 *page, gsize n_bytes)
 	guint64 commit;
 	gsize used, room;
 
+	if (ring->is_cut_short)
+		kmt_tracepoint_pairs_cut(&ring->pairs);
+	ring->is_cut_short = FALSE;
 	ring->cursor.next = ring->cursor.end = page;
 	if (n_bytes < format->data_offset) {
-		ring->counters.damaged++;
+		count_damage(ring);
 		return 0;
 	}
 	commit = kmt_tracepoint_slot_load(
@@ -67,13 +92,16 @@ gsize kmtd_ring_begin(KmtdRing *ring, const guint8 *page, gsize n_bytes)
 	if (commit & KMT_TRACEPOINT_RING_COMMIT_MISSED)
 		record_gap(ring);
 	if ((commit & KMT_TRACEPOINT_RING_COMMIT_STORED) && used <= room &&
-	    room - used >= format->commit_bytes)
+	    room - used >= format->commit_bytes) {
 		ring->n_lost += kmt_tracepoint_slot_load(
 			page + format->data_offset + used,
 			(KmtTracepointSlot){0, (guint16)format->commit_bytes});
+		kmt_tracepoint_pairs_cut(&ring->pairs);
+	}
 	/* Read a truncated page up to its end. */
 	if (used > room) {
 		ring->counters.damaged++;
+		ring->is_cut_short = TRUE;
 		used = room;
 	}
 	ring->cursor.next = page + format->data_offset;
@@ -87,7 +115,8 @@ static const guint8 *next_event(KmtdRing *ring, gsize *n_bytes)
 	const guint8 *data =
 		kmt_tracepoint_ring_next_event(&ring->cursor, n_bytes);
 
-	ring->counters.damaged += ring->cursor.damaged;
+	if (ring->cursor.damaged)
+		count_damage(ring);
 	ring->cursor.damaged = FALSE;
 	return data;
 }
@@ -202,7 +231,7 @@ static gboolean process_task(KmtdRing *ring, guint64 id, const guint8 *data,
 		if (point->min_bytes == 0 || point->id != id)
 			continue;
 		if (n_bytes < point->min_bytes) {
-			ring->counters.damaged++;
+			count_damage(ring);
 		} else if (ring->changes) {
 			kmt_tracepoint_task_convert(
 				point, i, data, (gint64)ring->cursor.time_ns,
@@ -214,43 +243,83 @@ static gboolean process_task(KmtdRing *ring, guint64 id, const guint8 *data,
 	return FALSE;
 }
 
-gsize kmtd_ring_next(KmtdRing *ring, struct kmemtrace_event_v2 *to, gsize max)
+/*
+ * Convert an event to *to. Return FALSE if the event has no record. data has
+ * n_bytes.
+ */
+static gboolean convert_event(KmtdRing *ring, const guint8 *data, gsize n_bytes,
+			      struct kmemtrace_event_v2 *to)
 {
 	const KmtdRingFormat *format = ring->format;
-	const GPtrArray *by_id = format->by_id;
+	const KmtTracepoint *point = NULL;
+	guint64 id;
+
+	ring->counters.events++;
+	if (n_bytes < format->common.bytes) {
+		count_damage(ring);
+		return FALSE;
+	}
+	id = kmt_tracepoint_slot_load(data, format->common.type);
+	if (id < format->by_id->len)
+		point = format->by_id->pdata[id];
+	if (!point) {
+		if (!process_task(ring, id, data, n_bytes))
+			ring->counters.unknown++;
+	} else if (n_bytes < point->min_bytes) {
+		count_damage(ring);
+	} else if (!kmt_tracepoint_convert(point, data,
+					   (gint64)ring->cursor.time_ns,
+					   &to->v1)) {
+		ring->counters.no_memory++;
+	} else if (filter_own(ring, data, &to->v1)) {
+		ring->counters.own++;
+	} else {
+		order_time(ring, &to->v1);
+		set_version2_fields(ring, data, to);
+		return TRUE;
+	}
+	return FALSE;
+}
+
+/* Copy the next record of pairs to *to. Return FALSE if there is none. */
+static gboolean take_held(KmtdRing *ring, struct kmemtrace_event_v2 *to)
+{
+	const struct kmemtrace_event_v2s *record =
+		kmt_tracepoint_pairs_next(&ring->pairs);
+
+	if (record)
+		*to = record->v2;
+	return record != NULL;
+}
+
+gsize kmtd_ring_next(KmtdRing *ring, struct kmemtrace_event_v2 *to, gsize max)
+{
 	const guint8 *data;
 	gsize n = 0, n_bytes;
 
-	if (ring->n_lost && max > 0)
-		write_lost(ring, &to[n++]);
-	while (n < max && (data = next_event(ring, &n_bytes))) {
-		const KmtTracepoint *point = NULL;
-		guint64 id;
-
-		ring->counters.events++;
-		if (n_bytes < format->common.bytes) {
-			ring->counters.damaged++;
+	while (n < max) {
+		if (ring->pairs.n && take_held(ring, &to[n])) {
+			n++;
 			continue;
 		}
-		id = kmt_tracepoint_slot_load(data, format->common.type);
-		if (id < by_id->len)
-			point = by_id->pdata[id];
-		if (!point) {
-			if (!process_task(ring, id, data, n_bytes))
-				ring->counters.unknown++;
-		} else if (n_bytes < point->min_bytes) {
-			ring->counters.damaged++;
-		} else if (!kmt_tracepoint_convert(point, data,
-						   (gint64)ring->cursor.time_ns,
-						   &to[n].v1)) {
-			ring->counters.no_memory++;
-		} else if (filter_own(ring, data, &to[n].v1)) {
-			ring->counters.own++;
-		} else {
-			order_time(ring, &to[n].v1);
-			set_version2_fields(ring, data, &to[n]);
-			n++;
+		if (ring->n_lost) {
+			write_lost(ring, &to[n++]);
+			continue;
 		}
+		data = next_event(ring, &n_bytes);
+		if (!data) {
+			/* Damage at the end of the page ends all waiting. */
+			if (ring->pairs.n && !ring->pairs.n_open)
+				continue;
+			break;
+		}
+		if (!convert_event(ring, data, n_bytes, &to[n]))
+			continue;
+		if (kmt_tracepoint_pairs_passes(&ring->pairs, &to[n].v1))
+			n++;
+		else
+			kmt_tracepoint_pairs_add(&ring->pairs, &to[n],
+						 sizeof(to[n]));
 	}
 	ring->counters.records += n;
 	return n;

@@ -12,6 +12,7 @@
 
 #include "kmemtraced/self-filter.h"
 #include "kmemtraced/task-names.h"
+#include "lib/tracepoints/kmalloc-pairs.h"
 #include "lib/tracepoints/tracepoint-format.h"
 #include "lib/tracepoints/ring-event.h"
 
@@ -23,6 +24,7 @@ typedef struct {
 	guint data_offset;   /* size of the page header */
 	KmtTracepointCommonFields common; /* fields that each event has */
 	GPtrArray *by_id; /* of KmtTracepoint *, by event id; NULL: none */
+	KmtTracepointInner inner; /* see kmalloc-pairs.h */
 	KmtTracepointTask tasks[KMT_TRACEPOINT_N_TASKS];
 } KmtdRingFormat;
 
@@ -48,23 +50,30 @@ typedef struct {
 
 /*
  * State of the conversion of one CPU's pages. One thread at a time may use a
- * KmtdRing.
+ * KmtdRing. A record may wait in pairs for the events that follow it, possibly
+ * in the next page.
  */
 typedef struct {
 	const KmtdRingFormat *format;
 	KmtdOwnTasks *tasks; /* threads of kmemtraced; NULL: omit no events */
 	KmtdTaskChanges *changes; /* destination of task names; NULL: none */
 	KmtdSelfFilter own;
+	KmtTracepointPairs pairs;
 	KmtTracepointCursor cursor; /* position in the current page */
 	gint64 last_ns;		    /* time of the last record */
 	gboolean after_gap;
-	guint64 n_lost; /* lost events without a record so far */
+	gboolean is_cut_short; /* the end of the current page is missing */
+	guint64 n_lost;	       /* lost events without a record so far */
 	KmtdRingCounters counters;
 } KmtdRing;
 
-/* Initialise *ring. @format and @tasks must outlive it. */
+/*
+ * Initialise *ring. @format and @tasks must outlive it. Release the memory with
+ * kmtd_ring_clear().
+ */
 void kmtd_ring_init(KmtdRing *ring, const KmtdRingFormat *format,
 		    KmtdOwnTasks *tasks);
+void kmtd_ring_clear(KmtdRing *ring);
 
 /*
  * Begin to read a page of @n_bytes bytes. The page must stay valid until all
@@ -78,5 +87,11 @@ gsize kmtd_ring_begin(KmtdRing *ring, const guint8 *page, gsize n_bytes);
  * @max means the end of the page.
  */
 gsize kmtd_ring_next(KmtdRing *ring, struct kmemtrace_event_v2 *to, gsize max);
+
+/*
+ * Let kmtd_ring_next() return all records that wait for further events, because
+ * the CPU has no more pages.
+ */
+void kmtd_ring_end(KmtdRing *ring);
 
 #endif

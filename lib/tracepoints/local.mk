@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 noinst_LIBRARIES += lib/tracepoints/libtracepoints.a
 lib_tracepoints_libtracepoints_a_SOURCES = \
+	lib/tracepoints/inner-functions.c lib/tracepoints/inner-functions.h \
+	lib/tracepoints/kmalloc-pairs.c lib/tracepoints/kmalloc-pairs.h \
 	lib/tracepoints/kmem-events.c lib/tracepoints/kmem-events.h \
 	lib/tracepoints/learned-names.c lib/tracepoints/learned-names.h \
 	lib/tracepoints/ring-event.h \

@@ -2,6 +2,7 @@
 KMT_IMPORT_TESTS = \
 	tests/import/ctf.py \
 	tests/import/force.py \
+	tests/import/kmalloc-pairs.py \
 	tests/import/perf-damage.py \
 	tests/import/perf-kinds.py \
 	tests/import/perf.py \

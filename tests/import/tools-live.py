@@ -9,6 +9,7 @@ nothing is left, the exit status is 77.  The programs of kmemtrace are found
 through PATH, bench/load in BUILDDIR.
 
     tools-live.py BUILDDIR WORK
+    tools-live.py --load N PROGRAM...    a program, then N large kmalloc()
 """
 
 import collections
@@ -21,9 +22,16 @@ import shutil
 import subprocess
 import sys
 
-from live_tracefs import TRACEFS, check, skip, take_tracefs
+from live_tracefs import TRACEFS, check, resize_pipes, skip, take_tracefs
 
 ROUNDS = 300
+RESIZES = 200
+# Functions that report a large kmalloc() of their callers a second time.
+INNER = re.compile(r"(__do_kmalloc_node|__kv?malloc_node_noprof|"
+                   r"__kmalloc(_node_track_caller|_flags)?_noprof)\b")
+KMALLOC_LINE = re.compile(
+    r"^ *(\d+ +\[\d+\]) .*:kmalloc: call_site=(\S+) "
+    r"(ptr=\S+ bytes_req=(\d+) bytes_alloc=(\d+) .*)")
 EVENTS = ("kmem/kmalloc", "kmem/kmalloc_node", "kmem/kfree",
           "kmem/kmem_cache_alloc", "kmem/kmem_cache_alloc_node",
           "kmem/kmem_cache_free", "kmem/mm_page_alloc", "kmem/mm_page_free",
@@ -78,29 +86,61 @@ def kinds(report):
     return report["kinds"]
 
 
+def loaded(*program):
+    """Return a command that runs a program, and makes large allocations."""
+    return [sys.executable, sys.argv[0], "--load", str(RESIZES), *program]
+
+
+def duplicates(*paths):
+    """Return number, requested and allocated bytes of the large kmalloc() that
+    perf script prints twice in succession for a task, with two call sites."""
+    last, sums = {}, [0, 0, 0]
+    for path in paths:
+        for line in run("perf", "script", "-i", path, "-F",
+                        "tid,cpu,event,trace").splitlines():
+            found = KMALLOC_LINE.match(line)
+            if not found:
+                continue
+            task, site, fields, requested, allocated = found.groups()
+            if int(allocated) > 8192 and \
+                    last.get(task, (site, fields))[0] != site and \
+                    last[task][1] == fields:
+                for i, n in enumerate((1, int(requested), int(allocated))):
+                    sums[i] += n
+            last[task] = (site, fields)
+    return sums
+
+
 def test_perf(builddir, work):
     """Compare perf.data with perf kmem stat."""
     data = os.path.join(work, "perf.data")
     # Record only allocations and frees, because perf kmem counts other events as
     # well.
     run("perf", "record", "-q", "-a", "-m", "16M", "-o", data, *wanted(), "--",
-        os.path.join(builddir, "bench/load"), "2", str(ROUNDS), work)
+        *loaded(os.path.join(builddir, "bench/load"), "2", str(ROUNDS), work))
     totals = kinds(imported(data, os.path.join(work, "perf")))
     left_out = int(meta(os.path.join(work, "perf"), "no_memory"))
+    twice, requested, allocated = duplicates(data)
+    check(twice == int(meta(os.path.join(work, "perf"),
+                            "kmalloc_duplicates")), "duplicates", twice,
+          meta(os.path.join(work, "perf"), "kmalloc_duplicates"))
+    check(twice == 0 or twice >= RESIZES, twice, "of", RESIZES, "duplicates")
+    print(f"{twice} large allocations were reported twice")
     slab = run("perf", "kmem", "-i", data, "--slab", "stat")
     pages = run("perf", "kmem", "-i", data, "--page", "stat")
     print(slab, pages[:800], f"{left_out} events of no memory are left out")
     ours = {key: totals["kmalloc"][key] + totals["cache"][key]
             for key in ("bytes_requested", "bytes_allocated", "allocs")}
-    theirs = (number(slab, "Total bytes requested"),
-              number(slab, "Total bytes allocated"))
+    # perf kmem counts both events of a large kmalloc().
+    theirs = (number(slab, "Total bytes requested") - requested,
+              number(slab, "Total bytes allocated") - allocated)
     check((ours["bytes_requested"], ours["bytes_allocated"]) == theirs,
           "bytes of slab", ours, theirs)
     calls = int(re.search(r"Cross CPU allocations: [\d,]+/([\d,]+)",
                           slab).group(1).replace(",", ""))
     # perf kmem counts failed allocations and those of 0 bytes.
-    check(0 <= calls - ours["allocs"] <= left_out, "allocations", calls,
-          ours)
+    check(0 <= calls - twice - ours["allocs"] <= left_out, "allocations",
+          calls, twice, ours)
     for label, key in (("Total allocation requests", "allocs"),
                        ("Total free requests", "frees")):
         check(number(pages, label) == totals["pages"][key], label,
@@ -142,7 +182,7 @@ def recorded(work, name, options, load):
 
 def test_forms(builddir, work):
     """Each form of a recording has the events that perf script prints."""
-    load = [os.path.join(builddir, "bench/load"), "1", "20", work]
+    load = loaded(os.path.join(builddir, "bench/load"), "1", "20", work)
     for name, options in (("compressed", ["-z"]), ("pipe", ["-o", "-"]),
                           ("threads", ["--threads"]),
                           ("threads-z", ["--threads", "-z"]),
@@ -153,8 +193,8 @@ def test_forms(builddir, work):
             continue
         out = os.path.join(work, "from-" + name)
         report = imported(paths[0], out, *paths[1:])
-        judge_counts(report, script_counts(*paths),
-                     int(meta(out, "no_memory")), name)
+        judge_counts(report, script_counts(*paths), out, name,
+                     duplicates(*paths)[0])
         if name == "callchains":
             test_callchains(paths[0], out, report)
 
@@ -231,11 +271,16 @@ def counts_of(lines, pattern):
     return found
 
 
-def judge_counts(report, counts, nothing, what):
-    """Compare the number of events of each kind with that of another tool."""
+def judge_counts(report, counts, out, what, twice):
+    """Compare the number of events of each kind with that of another tool. twice:
+    large allocations that the kernel reported twice."""
     totals = kinds(report)
+    nothing = int(meta(out, "no_memory"))
+    check(int(meta(out, "kmalloc_duplicates")) == twice, what, "duplicates",
+          meta(out, "kmalloc_duplicates"), twice)
     expected = {
-        ("kmalloc", "allocs"): counts["kmalloc"] + counts["kmalloc_node"],
+        ("kmalloc", "allocs"): counts["kmalloc"] + counts["kmalloc_node"] -
+        twice,
         ("kmalloc", "frees"): counts["kfree"],
         ("cache", "allocs"): counts["kmem_cache_alloc"] +
         counts["kmem_cache_alloc_node"],
@@ -280,7 +325,7 @@ def test_ctf(work, data, totals):
     with subprocess.Popen(["babeltrace2", folder], stdout=subprocess.PIPE,
                           text=True) as text:
         counts = counts_of(text.stdout, r" (?:kmem|percpu|vmalloc):(\w+): ")
-    judge_counts(report, counts, int(meta(out, "no_memory")), "CTF")
+    judge_counts(report, counts, out, "CTF", duplicates(data)[0])
 
 
 def cover_function_tracer(empty):
@@ -318,8 +363,8 @@ def record_trace_dat(builddir, work, data, rounds, *options):
     try:
         result = subprocess.run(
             ["trace-cmd", "record", "-q", *options, "-b", "16384", "-o", data,
-             *wanted(), os.path.join(builddir, "bench/load"), "2",
-             str(rounds), work],
+             *wanted(), *loaded(os.path.join(builddir, "bench/load"), "2",
+                                str(rounds), work)],
             capture_output=True, text=True, check=False,
             preexec_fn=lambda: cover_function_tracer(empty))
     finally:
@@ -367,7 +412,12 @@ def test_trace_dat(builddir, work):
                           text=True) as text:
         counts = counts_of(text.stdout, r"^ .*?\[\d+\] .*?\d: +(\w+): ")
     check(sum(counts.values()) > 1000, "too few events", counts)
-    judge_counts(report, counts, int(meta(out, "no_memory")), "trace.dat")
+    twice = int(meta(out, "kmalloc_duplicates"))
+    check(twice == 0 or twice >= RESIZES, twice, "of", RESIZES, "duplicates")
+    judge_counts(report, counts, out, "trace.dat", twice)
+    inner = [s["symbol"] for s in report["callsites"] if s["symbol"] and
+             INNER.match(s["symbol"])]
+    check(not inner, "call sites within kmalloc()", inner)
     sites = [s for s in report["callsites"]
              if s["kind"] in ("kmalloc", "cache")]
     named = [s for s in sites if s["symbol"]]
@@ -376,6 +426,10 @@ def test_trace_dat(builddir, work):
 
 def main():
     """Run all parts that the machine permits."""
+    if sys.argv[1] == "--load":
+        subprocess.run(sys.argv[3:], check=True)
+        resize_pipes(int(sys.argv[2]))
+        return
     builddir, work = sys.argv[1:]
     if os.geteuid() != 0:
         skip("not root")

@@ -21,7 +21,8 @@ import sys
 import time
 
 import seeds
-from live_tracefs import TRACEFS, check, skip, take_tracefs
+from live_tracefs import (PIPE_ARRAY_BYTES, TRACEFS, check, resize_pipes, skip,
+                          take_tracefs)
 
 # Each second, below which the machine is too slow for the test to tell
 # anything, while two processes make the kernel allocate as fast as they can.
@@ -31,6 +32,8 @@ RECORD = struct.Struct("=BBHiQQQQQqIHH")
 INSTANCE = os.path.join(TRACEFS, "instances", "kmemtrace")
 STOPS = (signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 ALLOC, FREE = 1, 2
+RESIZES = 500
+KMALLOC = 0
 PAGES, PERCPU, VMALLOC = 2, 3, 4
 
 
@@ -184,6 +187,26 @@ def test_under_load(builddir, work):
     check(report["capture"]["not_seen"], "the report names no gaps")
     plausible(records(out))
     named(out)
+
+
+def test_large(work):
+    """A kmalloc() of more than a slab object can hold is recorded once, with the
+    call site of its caller."""
+    out = os.path.join(work, "large")
+    daemon = start(out)
+    wait_recording(daemon)
+    resize_pipes(RESIZES)
+    daemon.send_signal(signal.SIGINT)
+    finish(daemon)
+    capture = meta_of(out)["capture"]
+    check(capture["overruns"] == "0", capture["overruns"], "events lost")
+    sites = [r[4] for r in records(out) if r[0] == ALLOC and r[1] == KMALLOC
+             and r[6] == PIPE_ARRAY_BYTES and r[10] == os.getpid()]
+    print(f"{len(sites)} large allocations of {len(set(sites))} call sites, "
+          f"{capture['kmalloc_duplicates']} events left out")
+    # Both events stay if the test moves to another CPU between them.
+    check(0 <= len(sites) - RESIZES <= 2, len(sites), "of", RESIZES)
+    check(len(set(sites)) <= 1 + len(sites) - RESIZES, set(sites))
 
 
 def commands(out):
@@ -532,6 +555,7 @@ def main():
     os.makedirs(work, exist_ok=True)
     before = machine_state()
     test_under_load(builddir, work)
+    test_large(work)
     test_ends(work)
     test_left(work)
     test_guard_killed(work)

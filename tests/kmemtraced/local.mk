@@ -7,6 +7,7 @@ KMEMTRACED_TESTS = \
 	tests/kmemtraced/directory.py \
 	tests/kmemtraced/filter.py \
 	tests/kmemtraced/ftrace-names.py \
+	tests/kmemtraced/ftrace-pairs.py \
 	tests/kmemtraced/ftrace-refused.py \
 	tests/kmemtraced/ftrace.py \
 	tests/kmemtraced/manual.py \

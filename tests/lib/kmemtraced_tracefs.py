@@ -93,13 +93,22 @@ def rename(delta, pid, old, new, by=None):
         old.encode(), new.encode(), 0), delta)
 
 
-def event(name, delta, ptr, pid=1, flags=0):
-    """Return an event with its common fields."""
+def event(name, delta, ptr, pid=1, flags=0, site=0xffffffff81000010,
+          sizes=(100, 128)):
+    """Return a slab event with its common fields."""
     number = TRACEPOINTS[name][0]
-    data = struct.pack("=HBBiQQ", number, flags, 0, pid, 0xffffffff81000010,
-                       ptr)
+    data = struct.pack("=HBBiQQ", number, flags, 0, pid, site, ptr)
     if "alloc" in name:
-        data += struct.pack("=QQQii", 100, 128, 0xcc0, -1, 0)
+        data += struct.pack("=QQQii", *sizes, 0xcc0, -1, 0)
+    return with_head(data, delta)
+
+
+def page_event(name, delta, pfn, order, pid=1, flags=0):
+    """Return an event of the page allocator."""
+    data = struct.pack("=HBBiQii", TRACEPOINTS[name][0], flags, 0, pid, pfn,
+                       order, 0)
+    if "alloc" in name:
+        data += struct.pack("=Q", 0xcc0)
     return with_head(data, delta)
 
 

@@ -47,6 +47,21 @@ def mount_tracefs():
     print(f"tracefs is mounted on {TRACEFS} for this test alone")
 
 
+# A pipe of this many bytes has an array of one struct pipe_buffer (40 bytes) for
+# each page, which a kmalloc() of a variable size allocates.
+PIPE_BYTES = 1 << 20
+PIPE_ARRAY_BYTES = PIPE_BYTES // os.sysconf("SC_PAGESIZE") * 40
+
+
+def resize_pipes(number):
+    """Make pipes of PIPE_BYTES: as many kmalloc() of PIPE_ARRAY_BYTES."""
+    for _ in range(number):
+        ends = os.pipe()
+        fcntl.fcntl(ends[0], fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+        for end in ends:
+            os.close(end)
+
+
 def skip(reason):
     """Exit with the status that scripts/test shows as skipped."""
     print(reason)

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Removes the first of the two events that Linux 6.12 and later report for one
+ * large kmalloc().
+ *
+ * In these kernels, __do_kmalloc_node() passes a size above
+ * KMALLOC_MAX_CACHE_SIZE to __kmalloc_large_node_noprof(). Both functions call
+ * the tracepoint kmem:kmalloc: the inner one with a call site inside the
+ * allocator, then the outer one with the call site of its caller. All other
+ * fields are equal.
+ *
+ * Two events are such a pair if
+ * - they come from the same CPU, task, and context (process, softirq, hardirq),
+ *   and this context has no event in between,
+ * - all fields but the call sites are equal, and the call sites differ,
+ * - no event was lost in between, and
+ * - the first call site is in a function that reports an allocation twice. If
+ *   the names of functions are not known, the page allocator must have reported
+ *   pages of this size to this context before the first event.
+ *
+ * The last condition excludes two allocations of the same memory, which another
+ * CPU freed in between. The second allocation takes pages of its own, which are
+ * an event between the two if such events are recorded.
+ *
+ * A first event without a second one is the only trace of its allocation and
+ * stays. Both events stay if the task moved to another CPU between them.
+ */
+#ifndef KMEMTRACE_TRACEPOINTS_KMALLOC_PAIRS_H
+#define KMEMTRACE_TRACEPOINTS_KMALLOC_PAIRS_H
+
+#include <glib.h>
+#include <kmemtrace_abi.h>
+
+#include "lib/tracepoints/inner-functions.h"
+
+/*
+ * Largest number of held records: a first event, and the records of other
+ * contexts that follow it until its own context has an event.
+ */
+#define KMT_TRACEPOINT_PAIRS_HELD_MAX 256
+
+/* Largest number of contexts that can interrupt each other within a pair. */
+#define KMT_TRACEPOINT_PAIRS_OPEN_MAX 8
+
+/* Number of page allocations that are remembered as the source of a kmalloc. */
+#define KMT_TRACEPOINT_PAIRS_PAGES 8
+
+/*
+ * Lower bound, in bytes, of the size of a large kmalloc(): the size of the
+ * largest slab object on a machine with pages of 4 KB.
+ */
+#define KMT_TRACEPOINT_PAIRS_BYTES 8192
+
+typedef struct {
+	guint32 pid;
+	guint16 context; /* KMEMTRACE_FLAG_SOFTIRQ and _HARDIRQ */
+	guint64 bytes;	 /* 0: unused */
+} KmtTracepointPairsPages;
+
+typedef struct {
+	guint slot;	    /* index in held of a possible first event */
+	gboolean has_pages; /* the page allocator reported its pages */
+} KmtTracepointPairsOpen;
+
+/*
+ * The records of one CPU, in order. Initialise the struct with
+ * kmt_tracepoint_pairs_init(). One thread at a time may use it.
+ */
+typedef struct {
+	const KmtTracepointInner *inner;
+	struct kmemtrace_event_v2s *held; /* ring; NULL until it is needed */
+	guint first, n;			  /* first held record, number */
+	guint64 dropped[KMT_TRACEPOINT_PAIRS_HELD_MAX / 64]; /* bit set */
+	guint n_open;
+	KmtTracepointPairsOpen open[KMT_TRACEPOINT_PAIRS_OPEN_MAX];
+	guint next_pages; /* index in pages that is overwritten next */
+	KmtTracepointPairsPages pages[KMT_TRACEPOINT_PAIRS_PAGES];
+	guint64 n_dropped; /* events that were removed */
+} KmtTracepointPairs;
+
+/*
+ * Initialise *pairs. inner must outlive it, and may be filled in until the
+ * first record is added. Release the memory with kmt_tracepoint_pairs_clear().
+ */
+void kmt_tracepoint_pairs_init(KmtTracepointPairs *pairs,
+			       const KmtTracepointInner *inner);
+void kmt_tracepoint_pairs_clear(KmtTracepointPairs *pairs);
+
+/*
+ * Return whether the caller may write the record at once, without
+ * kmt_tracepoint_pairs_add(). This is so for nearly all records.
+ */
+static inline gboolean
+kmt_tracepoint_pairs_passes(const KmtTracepointPairs *pairs,
+			    const struct kmemtrace_event *e)
+{
+	return pairs->n == 0 && (e->event_id != KMEMTRACE_EVENT_ALLOC ||
+				 e->bytes_alloc <= KMT_TRACEPOINT_PAIRS_BYTES);
+}
+
+/*
+ * Add the next record, of which n_bytes are copied, at most the size of struct
+ * kmemtrace_event_v2s. Before each call, kmt_tracepoint_pairs_next() must have
+ * returned NULL.
+ */
+void kmt_tracepoint_pairs_add(KmtTracepointPairs *pairs,
+			      const struct kmemtrace_event_v2 *record,
+			      gsize n_bytes);
+
+/*
+ * Return the next record to write, or NULL if none is left or the decision on
+ * the next one depends on records to come. The record is valid until the next
+ * call with pairs; the caller may change it.
+ */
+struct kmemtrace_event_v2s *
+kmt_tracepoint_pairs_next(KmtTracepointPairs *pairs);
+
+/*
+ * Separate the records so far from those to come, because records are missing
+ * in between or the CPU has no more of them. kmt_tracepoint_pairs_next() then
+ * returns all held records. A LOST record in kmt_tracepoint_pairs_add() has the
+ * same effect.
+ */
+void kmt_tracepoint_pairs_cut(KmtTracepointPairs *pairs);
+
+#endif
