@@ -4,4 +4,5 @@ EXTRA_DIST += \
 	kernel-patches/apply \
 	kernel-patches/compat \
 	kernel-patches/core \
-	kernel-patches/hooks
+	kernel-patches/hooks \
+	kernel-patches/lib
