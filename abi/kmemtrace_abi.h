@@ -70,7 +70,7 @@
  * 2: struct kmemtrace_event_v2, 64 bytes, or struct kmemtrace_event_v2s, 72
  *    bytes, with kmemtrace.stacks=yes; the ids LOST, MARK, MORE, and STOP; the
  *    types PERCPU and VMALLOC; the tables caches, tasks, marks, and stacks.
- * 3: the records of version 2; the id DEFER.
+ * 3: the records of version 2; the id DEFER; the table tags.
  * With the kernel parameter kmemtrace.abi=1 or =2 the kernel writes version 1 or
  * 2.
  */
@@ -191,6 +191,11 @@ struct kmemtrace_event {
 	 * For PAGES this function is the first caller outside the page
 	 * allocator's wrappers.  The file kallsyms of the capture maps the
 	 * address to a name.
+	 *
+	 * Version 3: in an allocation, while the kernel profiles allocations
+	 * (CONFIG_MEM_ALLOC_PROFILING), this may be the address of the
+	 * allocation tag instead, which is in no function.  The table tags then
+	 * contains the address.
 	 */
 	__u64	call_site;
 
@@ -307,9 +312,10 @@ struct kmemtrace_event_v2s {
 
 	/*
 	 * The number of the stack in the table stacks.  The stack consists of
-	 * return addresses, innermost first, and begins with call_site if the
-	 * unwinder found call_site.  A number is not reused before the next
-	 * boot.
+	 * return addresses, innermost first.  It begins with call_site if the
+	 * unwinder found call_site; if call_site is an allocation tag, it begins
+	 * with the return address instead.  A number is not reused before the
+	 * next boot.
 	 */
 	__u32	stack;
 
@@ -553,6 +559,20 @@ _Static_assert(sizeof(struct kmemtrace_event_mark) == KMEMTRACE_EVENT_SIZE_V2,
  *	not reused.  Number 1, KMEMTRACE_MARK_MARKER, is the file marker.
  *	"# unnumbered: N": number of annotations that cannot be recorded, because
  *	memory was short or kmemtrace does not support the format.
+ *
+ * tags:	address went module line function file
+ *	Version 3, in a kernel with CONFIG_MEM_ALLOC_PROFILING: the source line
+ *	of each call site at which memory was allocated while profiling was on.
+ *	address, in hexadecimal without 0x, is a value of call_site: a return
+ *	address in function; or the address of the allocation tag, if the return
+ *	address is in another function, which allocates for function, or has a
+ *	line of its own.  went is the time when the module was unloaded, or - if
+ *	it was not.  module is the module's name, or - for the kernel image.  file
+ *	is the source file and the last column.  An address has several lines if
+ *	modules were loaded there one after the other.  The table may contain
+ *	call sites that no record of the session has.
+ *	"# dropped: N": number of allocations whose call site is not in the
+ *	table, because the table was full; they have return addresses.
  *
  * Info
  * ----
