@@ -86,7 +86,8 @@ static void add_unknown_loss(GPtrArray *warnings, const KmtInputCapture *c)
 static void add_notes(GPtrArray *warnings, const KmtCheck *check)
 {
 	const GPtrArray *lists[] = {check->capture->notes, check->notes,
-				    kmt_input_tables_warnings(check->tables)};
+				    kmt_input_tables_warnings(check->tables),
+				    kmt_input_tag_table_warnings(check->tags)};
 	guint i, j;
 
 	for (i = 0; i < G_N_ELEMENTS(lists); i++)

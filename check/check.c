@@ -374,6 +374,7 @@ KmtCheck *kmt_check_new(const KmtInputCapture *capture, gboolean across_files,
 	check->notes = g_ptr_array_new_with_free_func(g_free);
 	check->usable = g_new0(guint64, capture->files->len);
 	check->tables = kmt_input_tables_new(capture);
+	check->tags = kmt_input_tag_table_new(capture);
 	for (i = 0; i < capture->files->len; i++)
 		check_file(check, capture->files->pdata[i]);
 	check_marks(check);
@@ -390,6 +391,7 @@ void kmt_check_free(KmtCheck *check)
 	g_ptr_array_unref(check->notes);
 	g_free(check->usable);
 	kmt_input_tables_free(check->tables);
+	kmt_input_tag_table_free(check->tags);
 	kmt_input_marks_free(check->marks);
 	g_free(check);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "check/rules.h"
+#include "lib/input/tag-table.h"
 #include "lib/match/matcher.h"
 
 /*
@@ -39,6 +40,7 @@ typedef struct {
 	GPtrArray *notes;	   /* char *: kmt_match_merge_notes() */
 	KmtMatchFindings findings; /* counts of all classes, errors or not */
 	KmtInputTables *tables;
+	KmtInputTagTable *tags;
 	gboolean has_marks;
 	gboolean has_defers;  /* the capture has DEFER records */
 	KmtInputMarks *marks; /* NULL: the capture has no marks */

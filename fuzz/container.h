@@ -9,7 +9,7 @@
  *             truncated file consists of the bytes up to the end of the buffer
  *     texts, separated by NUL:
  *             kmemtrace.meta, kallsyms, modules, the words of a command line,
- *             caches, tasks, stacks, marks
+ *             caches, tasks, stacks, marks, tags
  */
 #ifndef KMEMTRACE_FUZZ_CONTAINER_H
 #define KMEMTRACE_FUZZ_CONTAINER_H
@@ -27,6 +27,7 @@ typedef enum {
 	KMT_CONTAINER_TASKS,
 	KMT_CONTAINER_STACKS,
 	KMT_CONTAINER_MARKS,
+	KMT_CONTAINER_TAGS,
 	KMT_CONTAINER_TEXTS
 } KmtContainerText;
 

@@ -80,7 +80,8 @@ gboolean kmtd_tables_copy_records(KmtdTables *tables, GError **error)
 		copy_table(tables, tables->directory, "caches", NULL, error) &&
 		copy_table(tables, tables->directory, "tasks", NULL, error) &&
 		copy_table(tables, tables->directory, "marks", NULL, error) &&
-		copy_table(tables, tables->directory, "stacks", NULL, error));
+		copy_table(tables, tables->directory, "stacks", NULL, error) &&
+		copy_table(tables, tables->directory, "tags", NULL, error));
 }
 
 gboolean kmtd_tables_renew(KmtdTables *tables, GError **error)

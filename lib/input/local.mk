@@ -23,6 +23,7 @@ lib_input_libinput_a_SOURCES = \
 	lib/input/record-reader.c lib/input/record-reader.h \
 	lib/input/record-stream.c lib/input/record-stream.h \
 	lib/input/spool.c lib/input/spool.h \
+	lib/input/tag-table.c lib/input/tag-table.h \
 	lib/input/tar.c
 lib_input_libinput_a_CFLAGS = $(AM_CFLAGS) $(LIBARCHIVE_CFLAGS) $(GMODULE_CFLAGS)
 EXTRA_DIST += lib/input/README.md

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/input/name-tables-private.h"
+#include "lib/input/tag-table.h"
 
 /*
  * Maximum number of addresses in a stack, four times the limit of the kernel.
@@ -14,16 +15,17 @@
 /* Maximum length of a format in bytes. printk() cannot print longer text. */
 #define MAX_FORMAT 4096
 
-/* Maximum length of a task or cache name in bytes. A report may print a name in
- * every line, so an overlong name would fill the report. The kernel limits a
- * task name to 15 or 63 bytes. */
+/* Maximum length of the name of a task, cache or source file in bytes. A report
+ * may print a name in every line, so an overlong name would fill the report.
+ * The kernel limits a task name to 15 or 63 bytes. */
 #define MAX_NAME 1024
 
 /*
- * Maximum number of annotations and of stacks, to limit the memory for a
- * damaged table. No kernel has more.
+ * Maximum number of annotations, of stacks, and of call sites with a tag, to
+ * limit the memory for a damaged table. No kernel has more.
  */
 #define MAX_MARKS  (1u << 18)
+#define MAX_TAGS   (1u << 20)
 #define MAX_STACKS (1u << 22)
 
 /*
@@ -118,8 +120,8 @@ static char *parse_name(char *text, guint n_newer)
 }
 
 /*
- * Return the name of a task or cache as parse_name() does. A name longer than
- * MAX_NAME is also invalid.
+ * Return the name of a task, cache or file as parse_name() does. A name longer
+ * than MAX_NAME is also invalid.
  */
 static char *parse_short_name(char *text, guint n_newer)
 {
@@ -267,10 +269,45 @@ static gboolean add_stack(KmtInputTables *tables, char *line, guint n_newer)
 	return TRUE;
 }
 
+static gboolean is_function_name(const char *name)
+{
+	const char *p = name;
+
+	while (g_ascii_isalnum(*p) || *p == '_' || *p == '.' || *p == '$')
+		p++;
+	return p > name && !*p;
+}
+
+static gboolean add_tag(KmtInputTables *tables, char *line, guint n_newer)
+{
+	const char *address = next_word(&line);
+	KmtInputTag tag;
+	guint64 number;
+
+	if (!address || tables->tags->len == MAX_TAGS ||
+	    !g_ascii_string_to_unsigned(address, 16, 1, G_MAXUINT64,
+					&tag.address, NULL) ||
+	    !parse_time(&line, &tag.went))
+		return FALSE;
+	tag.module = parse_optional_word(&line);
+	if (!tag.module || !parse_number(&line, G_MAXUINT, &number) || !number)
+		return FALSE;
+	tag.line = (guint)number;
+	tag.function = next_word(&line);
+	if (!tag.function || !is_function_name(tag.function))
+		return FALSE;
+	tag.file = parse_short_name(line, n_newer);
+	if (!tag.file || !*tag.file)
+		return FALSE;
+	g_array_append_val(tables->tags, tag);
+	return TRUE;
+}
+
 const KmtInputTableFormat kmt_input_caches_format = {"caches", 6, add_cache};
 const KmtInputTableFormat kmt_input_tasks_format = {"tasks", 3, add_task};
 const KmtInputTableFormat kmt_input_marks_format = {"marks", 7, add_mark};
 const KmtInputTableFormat kmt_input_stacks_format = {"stacks", 2, add_stack};
+const KmtInputTableFormat kmt_input_tags_format = {"tags", 6, add_tag};
 
 /*
  * Set *n_newer to the number of columns that the file has in addition to the

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* State of the name tables, shared by name-tables.c and name-table-lines.c. */
+/*
+ * State of the name tables, shared by name-tables.c, tag-table.c and
+ * name-table-lines.c.
+ */
 #ifndef KMEMTRACE_INPUT_NAME_TABLES_PRIVATE_H
 #define KMEMTRACE_INPUT_NAME_TABLES_PRIVATE_H
 
@@ -37,6 +40,8 @@ struct KmtInputTables {
 	GPtrArray *marks; /* array of KmtInputMarkKind, sorted by number */
 	guint64 unnumbered_marks; /* annotations that got no number */
 	KmtInputNameTable stacks_table;
+	KmtInputNameTable tags_table; /* only in a KmtInputTagTable */
+	GArray *tags;		      /* array of KmtInputTag */
 	KmtInputCache **caches;	  /* G_MAXUINT16 + 1 pointers, indexed by cache
 				   * number; an unused number has NULL */
 	guint n_duplicate_caches; /* count of caches whose number another cache
@@ -67,7 +72,8 @@ typedef struct {
 } KmtInputTableFormat;
 
 extern const KmtInputTableFormat kmt_input_caches_format,
-	kmt_input_tasks_format, kmt_input_marks_format, kmt_input_stacks_format;
+	kmt_input_tasks_format, kmt_input_marks_format, kmt_input_stacks_format,
+	kmt_input_tags_format;
 
 /* Append a warning, formatted as by printf(), to tables->warnings. */
 void kmt_input_tables_warn(KmtInputTables *tables, const char *format, ...)

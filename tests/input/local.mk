@@ -13,3 +13,8 @@ check_PROGRAMS += tests/input/name-tables-unit
 tests_input_name_tables_unit_SOURCES = tests/input/name-tables-unit.c
 tests_input_name_tables_unit_LDADD = $(KMT_MATCH_LIBS)
 TESTS += tests/input/name-tables-unit
+
+check_PROGRAMS += tests/input/tag-table-unit
+tests_input_tag_table_unit_SOURCES = tests/input/tag-table-unit.c
+tests_input_tag_table_unit_LDADD = $(KMT_MATCH_LIBS)
+TESTS += tests/input/tag-table-unit

@@ -54,7 +54,7 @@ class Directory(DaemonTest):
         self.make_kernel()
         os.mkdir(self.out)
         tables = ("kallsyms", "modules", "info", "caches", "tasks", "marks",
-                  "stacks", "kmemtrace.meta")
+                  "stacks", "tags", "kmemtrace.meta")
         for name in ("cpu0.out", "cpu9.out"):
             self.write(os.path.join(self.out, name), "old")
         for name in tables:

@@ -153,6 +153,17 @@ class Recording(DaemonTest):
         self.end(self.start("-f"))
         self.assertEqual(self.capture().files, capture.files)
 
+    def test_tags(self):
+        kernel = self.make_kernel(cpus=(0,), abi_version=2)
+        kernel.put("tags", "tags of the start\n")
+        daemon = self.start()
+        kernel.feed(0, records_v2(MANY))
+        kernel.put("tags", "tags of the end\n")
+        self.end(daemon)
+        capture = self.capture()
+        self.assertIn("tags", capture.files)
+        self.assertEqual(capture.read("tags"), b"tags of the end\n")
+
     def test_stacks(self):
         kernel = self.make_kernel(cpus=(0, 1), abi_version=3, record=72)
         kernel.put("stacks", "stacks of the start\n")

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The table of call sites with allocation tags, the file tags of a capture. A
+ * kernel with allocation profiling records the source line of each call site.
+ *
+ * A KmtInputTagTable does not change after its creation, so any thread may read
+ * it without a lock.
+ */
+#ifndef KMEMTRACE_INPUT_TAG_TABLE_H
+#define KMEMTRACE_INPUT_TAG_TABLE_H
+
+#include "lib/input/capture.h"
+
+/* The strings belong to the table. */
+typedef struct {
+	guint64 address;      /* call site of records, never 0 */
+	gint64 went;	      /* time in ns when the module was unloaded;
+			       * G_MAXINT64 if it was not */
+	guint line;	      /* line in file, never 0 */
+	const char *module;   /* name of the kernel module, or "" for the kernel
+			       * itself */
+	const char *function; /* letters, digits, '_', '.' and '$' */
+	const char *file;     /* source file; any bytes but NUL */
+} KmtInputTag;
+
+typedef struct KmtInputTagTable KmtInputTagTable;
+
+/*
+ * Read the table of a capture. The function never fails. A missing table is
+ * empty. Invalid lines are skipped, and a warning reports them. The caller
+ * frees the result.
+ */
+KmtInputTagTable *kmt_input_tag_table_new(const KmtInputCapture *capture);
+void kmt_input_tag_table_free(KmtInputTagTable *table);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtInputTagTable, kmt_input_tag_table_free)
+
+/*
+ * Return the call sites, sorted by address, and set *n to their number. An
+ * address occurs once: if modules had call sites at the same address, the one
+ * that was unloaded last, or is still loaded, is used. The table owns the
+ * array.
+ */
+const KmtInputTag *kmt_input_tag_table_get(const KmtInputTagTable *table,
+					   guint *n);
+
+/*
+ * Return the warnings about the table, an array of char * with one line each.
+ * The table owns the array.
+ */
+const GPtrArray *kmt_input_tag_table_warnings(const KmtInputTagTable *table);
+
+#endif
