@@ -380,7 +380,7 @@ static int compare_numbers(guint64 a, guint64 b)
 	return a < b ? -1 : a > b;
 }
 
-/* Compare by function, module and offset. */
+/* Compare by function, module, offset and line. */
 static int compare_sites(const KmtGroups *groups, guint64 a, guint64 b)
 {
 	KmtSymbol x, y;
@@ -397,7 +397,9 @@ static int compare_sites(const KmtGroups *groups, guint64 a, guint64 b)
 	order = strcmp(x.name, y.name);
 	if (!order)
 		order = g_strcmp0(x.module, y.module);
-	return order ? order : compare_numbers(x.offset, y.offset);
+	if (!order)
+		order = compare_numbers(x.offset, y.offset);
+	return order ? order : compare_numbers(x.line, y.line);
 }
 
 int kmt_groups_compare_names(const KmtGroups *groups, const KmtGroup *a,

@@ -248,7 +248,7 @@ static void add_warnings(const KmtPlan *plan, GPtrArray *warnings)
 
 	check_symbols(symbolizer, aggregate->keys->keys, warnings);
 	if (kmt_by_has(&plan->by, KMT_BY_DIRECTORY) && !symbolizer->dwarf &&
-	    !symbolizer->tree)
+	    !symbolizer->tree && !symbolizer->tags)
 		g_ptr_array_add(
 			warnings,
 			g_strdup("--by directory: no directory is known "

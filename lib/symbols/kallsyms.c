@@ -192,5 +192,6 @@ gboolean kmt_sym_table_lookup(const KmtSymTable *symbols, guint64 address,
 	symbol->name = entry_name(symbols, entry);
 	symbol->module = module ? module->name : NULL;
 	symbol->offset = address - entry->address;
+	symbol->line = 0;
 	return TRUE;
 }

@@ -28,6 +28,8 @@ typedef struct {
 	const char *module; /* NULL: the kernel itself */
 	guint64 offset;	    /* of the address from the start of the function, in
 			     * bytes */
+	guint line;	    /* 0, unless the name is that of an allocation tag:
+			     * the line of the tag; offset is then 0 */
 } KmtSymbol;
 
 /*

@@ -4,6 +4,7 @@
 noinst_LIBRARIES += lib/symbols/libsymbols.a
 lib_symbols_libsymbols_a_SOURCES = \
 	lib/symbols/address-ranges.h \
+	lib/symbols/call-site-tags.c lib/symbols/call-site-tags.h \
 	lib/symbols/debug-directory.h \
 	lib/symbols/debug-file.h lib/symbols/debug-file-private.h \
 	lib/symbols/dwarf-error.c lib/symbols/dwarf-error.h \

@@ -169,6 +169,9 @@ KmtSymbolizer *kmt_symbolizer_open(const KmtSymbolizerOptions *options,
 	symbolizer->gfp = kmt_sym_gfp_of_release(options->release);
 	if (options->raw)
 		return g_steal_pointer(&symbolizer);
+	if (options->n_tags)
+		symbolizer->tags =
+			kmt_sym_tags_new(options->tags, options->n_tags);
 	if (!open_symbols(symbolizer, options, warnings, error) ||
 	    !open_dwarf(symbolizer, options, warnings, error))
 		return NULL;
@@ -187,6 +190,7 @@ void kmt_symbolizer_free(KmtSymbolizer *symbolizer)
 		return;
 	kmt_sym_dwarf_free(symbolizer->dwarf);
 	kmt_sym_build_tree_free(symbolizer->tree);
+	kmt_sym_tags_free(symbolizer->tags);
 	g_free(symbolizer->captured_kallsyms);
 	g_free(symbolizer->captured_modules);
 	kmt_sym_table_free(symbolizer->symbols);
@@ -210,7 +214,7 @@ void kmt_symbolizer_check(const KmtSymbolizer *symbolizer,
 		return;
 	/* Address 0 stands for a caller that was not recorded. */
 	for (i = 0; i < n; i++)
-		if (kmt_sym_table_lookup(symbols, addresses[i], &symbol))
+		if (kmt_symbolizer_symbol(symbolizer, addresses[i], &symbol))
 			n_known++;
 		else
 			n_unknown += addresses[i] != 0;
@@ -233,12 +237,37 @@ const char *kmt_symbolizer_path(const KmtSymbolizer *symbolizer)
 	return symbolizer->source;
 }
 
+/*
+ * Return whether a symbol is that of a function. The compiler may have added a
+ * suffix, as in function.isra.0.
+ */
+static gboolean is_function(const char *symbol, const char *function)
+{
+	gsize n = strlen(function);
+
+	return strncmp(symbol, function, n) == 0 &&
+	       (!symbol[n] || symbol[n] == '.');
+}
+
 gboolean kmt_symbolizer_symbol(const KmtSymbolizer *symbolizer, guint64 address,
 			       KmtSymbol *symbol)
 {
+	const KmtSymTag *tag = kmt_sym_tags_lookup(symbolizer->tags, address);
 	KmtSymTable *symbols = get_symbols(symbolizer);
+	gboolean found =
+		symbols && kmt_sym_table_lookup(symbols, address, symbol);
 
-	return symbols && kmt_sym_table_lookup(symbols, address, symbol);
+	/*
+	 * A return address is in the function of its tag. Another function
+	 * means that the address is that of the tag itself, or that another
+	 * module has replaced the module of the tag.
+	 */
+	if (!tag || (found && is_function(symbol->name, tag->function)))
+		return found;
+	*symbol = (KmtSymbol){.name = tag->function,
+			      .module = tag->module,
+			      .line = tag->line};
+	return TRUE;
 }
 
 char *kmt_symbolizer_format(const KmtSymbolizer *symbolizer, guint64 address)
@@ -247,6 +276,10 @@ char *kmt_symbolizer_format(const KmtSymbolizer *symbolizer, guint64 address)
 
 	if (!kmt_symbolizer_symbol(symbolizer, address, &symbol))
 		return NULL;
+	if (symbol.line && symbol.module)
+		return g_strdup_printf("%s [%s]", symbol.name, symbol.module);
+	if (symbol.line)
+		return g_strdup(symbol.name);
 	if (!symbol.module)
 		return g_strdup_printf("%s+0x%" G_GINT64_MODIFIER "x",
 				       symbol.name, symbol.offset);
@@ -280,6 +313,13 @@ char *kmt_symbolizer_describe(const KmtSymbolizer *symbolizer, guint64 address)
 gboolean kmt_symbolizer_source(const KmtSymbolizer *symbolizer, guint64 address,
 			       KmtSymSourceLine *source)
 {
+	static const char *const none[] = {NULL};
+	const KmtSymTag *tag = kmt_sym_tags_lookup(symbolizer->tags, address);
+
+	if (tag) {
+		*source = (KmtSymSourceLine){tag->file, tag->line, none};
+		return TRUE;
+	}
 	return symbolizer->dwarf &&
 	       kmt_sym_dwarf_lookup(symbolizer->dwarf, address, source);
 }
@@ -287,9 +327,12 @@ gboolean kmt_symbolizer_source(const KmtSymbolizer *symbolizer, guint64 address,
 const char *kmt_symbolizer_directory(const KmtSymbolizer *symbolizer,
 				     guint64 address)
 {
+	const KmtSymTag *tag = kmt_sym_tags_lookup(symbolizer->tags, address);
 	const char *directory = NULL;
 	KmtSymbol symbol;
 
+	if (tag)
+		return tag->directory;
 	if (symbolizer->dwarf)
 		directory = kmt_sym_dwarf_directory(symbolizer->dwarf, address);
 	if (!directory && symbolizer->tree &&

@@ -10,14 +10,15 @@
 #ifndef KMEMTRACE_SYMBOLS_SYMBOLIZER_H
 #define KMEMTRACE_SYMBOLS_SYMBOLIZER_H
 
+#include "lib/symbols/call-site-tags.h"
 #include "lib/symbols/dwarf.h"
 #include "lib/symbols/gfp-flags.h"
 #include "lib/symbols/kallsyms.h"
 #include "lib/symbols/build-tree.h"
 
 /*
- * Options of kmt_symbolizer_open(). The strings are used only during that call;
- * NULL means that an option is not given.
+ * Options of kmt_symbolizer_open(). The strings and the tags are used only
+ * during that call; NULL means that an option is not given.
  */
 typedef struct {
 	/* Paths given by the user. */
@@ -33,10 +34,12 @@ typedef struct {
 	const char *captured_kallsyms; /* path of the captured kallsyms */
 	const char *captured_name; /* name of captured_kallsyms in messages */
 	const char *captured_modules; /* path of the captured /proc/modules */
-	const char *build_id; /* build ID of the kernel, hexadecimal, not yet
-			       * validated */
-	const char *release;  /* release as printed by uname -r, not yet
-			       * validated */
+	const char *build_id;  /* build ID of the kernel, hexadecimal, not yet
+				* validated */
+	const char *release;   /* release as printed by uname -r, not yet
+				* validated */
+	const KmtSymTag *tags; /* call sites with tags, sorted by address */
+	guint n_tags;
 } KmtSymbolizerOptions;
 
 /* Other modules may only read the fields. */
@@ -44,6 +47,8 @@ typedef struct {
 	KmtSymDwarf *dwarf;    /* NULL: no source lines available */
 	KmtSymBuildTree *tree; /* NULL: no built kernel tree given */
 	const KmtSymGfp *gfp;  /* NULL: flags of this kernel unknown */
+	KmtSymTags *tags;      /* NULL: the capture has no tags, or names are
+				* not wanted */
 	/* Private fields: */
 	KmtSymTable *symbols; /* NULL: none, or not loaded yet */
 	char *source; /* path of the symbols; NULL: none, or not loadable */
@@ -84,15 +89,16 @@ void kmt_symbolizer_check(const KmtSymbolizer *symbolizer,
 const char *kmt_symbolizer_path(const KmtSymbolizer *symbolizer);
 
 /*
- * Find the function that contains a return address. Return FALSE if no known
- * function contains it. The symbolizer owns the strings.
+ * Find the function that contains a return address, or that an allocation tag
+ * names. Return FALSE if no function is known. The symbolizer owns the strings.
  */
 gboolean kmt_symbolizer_symbol(const KmtSymbolizer *symbolizer, guint64 address,
 			       KmtSymbol *symbol);
 
 /*
- * Format a return address as "function+0x1f [module]". Return NULL if the
- * address has no name. The caller frees the string.
+ * Format a return address as "function+0x1f [module]", and an allocation tag as
+ * "function [module]". Return NULL if the address has no name. The caller frees
+ * the string.
  */
 char *kmt_symbolizer_format(const KmtSymbolizer *symbolizer, guint64 address);
 
@@ -105,8 +111,10 @@ char *kmt_symbolizer_format(const KmtSymbolizer *symbolizer, guint64 address);
 char *kmt_symbolizer_describe(const KmtSymbolizer *symbolizer, guint64 address);
 
 /*
- * Find the source location of a return address. Return FALSE if there is no
- * debug information for it. The symbolizer owns the strings.
+ * Find the source location of a call site, in the tags of the capture or else
+ * in the debug information. A location from the tags is that of the call of the
+ * allocator, so it has no inlined functions. Return FALSE if neither has the
+ * address. The symbolizer owns the strings.
  */
 gboolean kmt_symbolizer_source(const KmtSymbolizer *symbolizer, guint64 address,
 			       KmtSymSourceLine *source);
