@@ -10,6 +10,9 @@ EXTRA_DIST += \
 	vm/config \
 	vm/count/Kbuild \
 	vm/count/kmt_count.c \
+	vm/coverage/exceptions.list \
+	vm/coverage/hooks.patch \
+	vm/coverage/tree \
 	vm/failnth/failnth.c \
 	vm/faulty/Kbuild \
 	vm/faulty/kmt_faulty.c \

@@ -4,6 +4,7 @@ EXTRA_DIST += \
 	tests/vm/buffers.py \
 	tests/vm/capture.py \
 	tests/vm/control.py \
+	tests/vm/coverage.py \
 	tests/vm/ftrace.py \
 	tests/vm/gap.py \
 	tests/vm/guarded.py \
