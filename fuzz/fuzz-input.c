@@ -255,6 +255,7 @@ typedef struct {
 	char *digest; /* NULL: the capture cannot be opened */
 	gboolean damaged;
 	gboolean reports_loss;
+	gboolean kfree_of_caches;
 	KmtInputLayout layout;
 	guint record_size;
 	gboolean swapped;
@@ -293,6 +294,7 @@ static ReadResult read_input(const KmtContainer *c, gboolean random_access)
 		warnings = kmt_input_capture_warnings(capture);
 		result.damaged = capture->damaged || capture->shortened;
 		result.reports_loss = capture->reports_loss;
+		result.kfree_of_caches = capture->kfree_of_caches;
 		result.layout = capture->layout;
 		result.record_size = capture->record_size;
 		result.swapped = capture->swapped;
@@ -312,11 +314,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	stream_result = read_input(&container, FALSE);
 	random_access_result = read_input(&container, TRUE);
 	/* The digests may differ if the end of a stream changes what its
-	 * beginning suggested: the format, or whether records are missing or
-	 * lost. */
+	 * beginning suggested: the format, whether records are missing or lost,
+	 * or whether there are DEFER records. */
 	if (stream_result.digest && random_access_result.digest &&
 	    !stream_result.damaged && !random_access_result.damaged &&
 	    stream_result.reports_loss == random_access_result.reports_loss &&
+	    stream_result.kfree_of_caches ==
+		    random_access_result.kfree_of_caches &&
 	    stream_result.layout == random_access_result.layout &&
 	    stream_result.record_size == random_access_result.record_size &&
 	    stream_result.swapped == random_access_result.swapped)

@@ -74,7 +74,8 @@ static void check_sums(const KmtInputCapture *capture, const KmtPlan *plan,
 		n += aggregate->kinds[i].allocs + aggregate->kinds[i].frees;
 	g_assert_cmpuint(n + aggregate->skipped + aggregate->gap_records +
 				 aggregate->stop_records +
-				 aggregate->mark_records,
+				 aggregate->mark_records +
+				 aggregate->defer_records,
 			 ==, capture->n_records);
 }
 

@@ -202,10 +202,10 @@ static void finish(KmtAccounting *accounting, KmtMatchPipeline *pipeline)
 	}
 	if (accounting->started)
 		set_span(accounting);
-	aggregate->has_defers = kmt_match_merge_has_defers(merge);
+	aggregate->defer_records = kmt_match_merge_defer_records(merge);
 	if (!accounting->basic && accounting->started)
 		kmt_detailed_finish(accounting, pipeline);
-	else if (aggregate->has_defers)
+	else if (aggregate->defer_records)
 		kmt_detailed_finish_deferred(accounting, pipeline);
 	for (i = 0; i < KMT_N_KINDS; i++) {
 		epochs[i] = accounting->kinds[i].epoch;

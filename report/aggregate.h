@@ -56,21 +56,21 @@ typedef struct {
 	 * the allocation. */
 	KmtTotals kinds[KMT_N_KINDS];
 	KmtDeferred deferred[KMT_N_KINDS];
-	gboolean has_defers; /* the capture has DEFER records */
 	KmtGroups *groups;
 	KmtFindingCounts *finding_counts;
 	KmtCrossCpu *cross;	   /* NULL: not requested */
 	KmtMatchFindings findings; /* findings up to the end of the span */
 	KmtWindow *windows;
-	guint n_windows;      /* 0 if the capture has no record */
-	guint64 short_allocs; /* allocations with bytes_alloc < bytes_req */
-	guint64 unordered;    /* records with a decreasing timestamp */
-	guint64 skipped;      /* records of unknown kind */
-	guint64 stop_records; /* version 2: records of a stop; not events
-			       */
-	guint64 mark_records; /* version 2: records of marks */
-	guint64 gap_records;  /* version 2: records of gaps */
-	GArray *gaps;	      /* KmtMatchGap: the reported gaps */
+	guint n_windows;       /* 0 if the capture has no record */
+	guint64 short_allocs;  /* allocations with bytes_alloc < bytes_req */
+	guint64 unordered;     /* records with a decreasing timestamp */
+	guint64 skipped;       /* records of unknown kind */
+	guint64 stop_records;  /* version 2: records of a stop; not events
+				*/
+	guint64 mark_records;  /* version 2: records of marks */
+	guint64 defer_records; /* version 3: DEFER records, which are events */
+	guint64 gap_records;   /* version 2: records of gaps */
+	GArray *gaps;	       /* KmtMatchGap: the reported gaps */
 	guint64 truncated_bytes;
 	gint64 first_timestamp; /* smallest timestamp, ns; 0: no record */
 	gint64 last_timestamp;	/* largest timestamp, ns; 0: no record */

@@ -145,7 +145,7 @@ static void add_capture(KmtJson *json, const KmtReport *report)
 	guint64 abi_version =
 		capture->record_size < KMEMTRACE_EVENT_SIZE_V2 ? 1 : 2;
 
-	if (report->aggregate->has_defers)
+	if (report->aggregate->defer_records)
 		abi_version = 3;
 	if (version)
 		g_ascii_string_to_unsigned(version, 10, 1, G_MAXINT32,

@@ -52,7 +52,7 @@ static void fill_windows(const KmtReport *report, KmtColumns *columns,
 	static const char *const heads[] = {"from, s",	"allocs", "frees",
 					    "live",	"peak",	  "kind",
 					    "allocated"};
-	gboolean has_defers = report->aggregate->has_defers;
+	gboolean has_defers = report->aggregate->defer_records > 0;
 	guint i, j;
 
 	for (i = 0; i < G_N_ELEMENTS(heads); i++) {
@@ -97,7 +97,7 @@ static void print_windows(const KmtReport *report, FILE *out)
 {
 	/* The last two columns show deferred memory and losses. */
 	guint unused =
-		!report->aggregate->has_defers + !report->capture->overruns;
+		!report->aggregate->defer_records + !report->capture->overruns;
 	g_autofree char *align =
 		g_strndup("rrrrrlrrr", strlen("rrrrrlrrr") - unused);
 	g_autoptr(KmtColumns) columns =

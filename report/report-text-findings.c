@@ -60,7 +60,7 @@ static void fill_counts(const KmtAggregate *aggregate, KmtColumns *columns)
 	fill_count(columns, findings->mismatches_after_loss,
 		   "type mismatches, after loss",
 		   "the records between may be lost");
-	if (aggregate->has_defers)
+	if (aggregate->defer_records)
 		fill_defer_counts(findings, columns);
 	fill_count(columns, aggregate->short_allocs, "short allocations",
 		   "fewer bytes allocated than requested");

@@ -161,7 +161,7 @@ void kmt_report_text(const KmtReport *report, FILE *out)
 {
 	kmt_text_capture(report, out);
 	print_summary(report, out);
-	if (report->aggregate->has_defers)
+	if (report->aggregate->defer_records)
 		kmt_text_deferred(report, out);
 	if (report->shows_groups)
 		kmt_text_groups(report, out);

@@ -146,7 +146,7 @@ gboolean kmt_report_is_selected(const KmtGroup *group, gconstpointer user)
 
 gboolean kmt_report_can_have_defers(const KmtReport *report)
 {
-	return report->aggregate->has_defers ||
+	return report->aggregate->defer_records ||
 	       report->capture->abi_version >= 3;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * State that matcher.c, match-state.c, ambiguous.c, deferred.c, pending.c and
- * pipeline-stages.c share.
+ * State that matcher.c, match-state.c, ambiguous.c, defer-records.c, pending.c
+ * and pipeline-stages.c share.
  */
 #ifndef KMEMTRACE_MATCH_MATCHER_PRIVATE_H
 #define KMEMTRACE_MATCH_MATCHER_PRIVATE_H
@@ -282,7 +282,7 @@ void kmt_match_resolve_free(KmtMatcher *m, KmtMatchEntry *e,
  */
 void kmt_match_expire_pending(KmtMatcher *m, gboolean all);
 
-/* ---- lib/match/deferred.c ---- */
+/* ---- lib/match/defer-records.c ---- */
 
 /* Process a DEFER record. e is the entry of the address, or NULL. */
 void kmt_match_resolve_defer(KmtMatcher *m, KmtMatchEntry *e,

@@ -100,7 +100,7 @@ static gboolean find_event(KmtMatchMerge *merge, KmtMatchCursor *s)
 								       event);
 				continue;
 			}
-			merge->has_defers = TRUE;
+			merge->defer_records++;
 		}
 		if (!s->started) {
 			s->started = TRUE;

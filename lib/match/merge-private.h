@@ -67,7 +67,7 @@ struct KmtMatchMerge {
 	gint64 stop_time;
 	guint64 unordered;
 	guint64 mark_records;
-	gboolean has_defers; /* a cursor has reached a DEFER record */
+	guint64 defer_records;
 };
 
 /*

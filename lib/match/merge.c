@@ -283,7 +283,7 @@ gboolean kmt_match_merge_fill(KmtMatchMerge *merge, KmtMatchBlock *block,
 			fill_from(merge, queue);
 		}
 	}
-	if (merge->has_defers)
+	if (merge->defer_records)
 		mark_defers(queue);
 	block->n = queue->n;
 	g_array_set_size(block->ends, merge->n);
@@ -364,9 +364,9 @@ guint64 kmt_match_merge_stop_records(const KmtMatchMerge *merge)
 	return merge->stop_records;
 }
 
-gboolean kmt_match_merge_has_defers(const KmtMatchMerge *merge)
+guint64 kmt_match_merge_defer_records(const KmtMatchMerge *merge)
 {
-	return merge->has_defers;
+	return merge->defer_records;
 }
 
 guint64 kmt_match_merge_mark_records(const KmtMatchMerge *merge)

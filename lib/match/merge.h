@@ -112,8 +112,8 @@ guint64 kmt_match_merge_gap_records(const KmtMatchMerge *merge);
 /* Return the number of STOP records. A STOP record is not an event. */
 guint64 kmt_match_merge_stop_records(const KmtMatchMerge *merge);
 
-/* Return whether a DEFER record was read. */
-gboolean kmt_match_merge_has_defers(const KmtMatchMerge *merge);
+/* Return the number of DEFER records. A DEFER record is an event. */
+guint64 kmt_match_merge_defer_records(const KmtMatchMerge *merge);
 
 /* Return the number of mark records; see lib/input/mark-reader.h. */
 guint64 kmt_match_merge_mark_records(const KmtMatchMerge *merge);

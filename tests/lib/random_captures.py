@@ -89,12 +89,12 @@ class Maker:
         self.live = []
         # A separate generator, so that the other values of a seed do not change.
         other = random.Random(seed + 0.125)
-        self.version = 1
+        self.abi = 1
         # The share of frees that are deferred.
         self.deferring = 0
         self.release = None
         if self.size >= 64 and other.random() < .6:
-            self.version = 3
+            self.abi = 3
             self.deferring = other.choice([.1, .5, 1])
             self.release = other.choice([None, "6.5.3", "6.3.9-amd64"])
         self.deferred = set()
@@ -216,7 +216,7 @@ class Maker:
         if self.has_meta:
             with open(f"{directory}/kmemtrace.meta", "w",
                       encoding="ascii") as f:
-                f.write(f"[capture]\nabi_version={self.version}\n"
+                f.write(f"[capture]\nabi_version={self.abi}\n"
                         "complete=true\n"
                         + (f"kernel_release={self.release}\n"
                            if self.release else "") +

@@ -103,7 +103,7 @@ class Maker(random_captures.Maker):
     def write(self, directory):
         """Write the capture, then remove parts of it."""
         # Since version 2, kmemtrace.meta has the lost events of each CPU.
-        lost = dict.fromkeys(self.cpus, 0) if self.version > 1 else None
+        lost = dict.fromkeys(self.cpus, 0) if self.abi > 1 else None
         if self.size >= 64 and any(self.cpus.values()):
             # A separate generator, as for sampling.
             state, self.rng = self.rng, random.Random(self.seed + 0.25)

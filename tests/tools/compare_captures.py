@@ -59,13 +59,14 @@ WRONG = ("--by=nothing", "--by=kind,kind", "--fields=nothing", "--fields=",
 
 
 class Maker(random_captures.Maker):
-    """A random capture of version 1 or 2, with all tables, and records of
+    """A random capture of version 1, 2 or 3, with all tables, and records of
     losses, marks and stops."""
 
     def __init__(self, seed):
         super().__init__(seed)
         rng = self.rng
         self.version = 1 if self.size == 56 else rng.choice([1, 2, 2, 2])
+        self.version = max(self.version, self.abi)
         self.has_meta |= self.version == 2
         self.sample = rng.choice([1] * 6 + [7, 1 << 40])
         self.stacks = rng.randrange(1, 40)
@@ -139,7 +140,7 @@ class Maker(random_captures.Maker):
         path = os.path.join(directory, "kmemtrace.meta")
         with open(path, encoding="ascii") as f:
             meta = f.read()
-        meta = meta.replace("abi_version=1", "\n".join([
+        meta = meta.replace(f"abi_version={self.abi}", "\n".join([
             f"abi_version={self.version}", f"sample={self.sample}",
             *self.meta_lines]))
         with open(path, "w", encoding="ascii") as f:
