@@ -20,10 +20,15 @@ EXTRA_DIST += \
 	vm/gap/Kbuild \
 	vm/gap/kmt_gap.h \
 	vm/gap/kmt_gap_contexts.c \
+	vm/gap/kmt_gap_contig.c \
 	vm/gap/kmt_gap_main.c \
+	vm/gap/kmt_gap_nmi.c \
 	vm/gap/kmt_gap_pages.c \
 	vm/gap/kmt_gap_percpu.c \
+	vm/gap/kmt_gap_rcu.c \
+	vm/gap/kmt_gap_sheaf.c \
 	vm/gap/kmt_gap_slab.c \
+	vm/gap/kmt_gap_symbols.c \
 	vm/gap/kmt_gap_vmalloc.c \
 	vm/nested/Kbuild \
 	vm/nested/kmt_nested.c \

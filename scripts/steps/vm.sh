@@ -57,7 +57,7 @@ gap()
 {
 	guest "$1" "$work/gap-$1" gap.sh "${traced[@]}"
 	python3 "$kmt_top/tests/vm/gap.py" "$work/gap-$1/capture" \
-		"$work/gap-$1/gap.log" "$work/gap-$1/nmi"
+		"$work/gap-$1/gap.log" "$work/gap-$1"/nmi*
 	version2 "$work/gap-$1"
 }
 
@@ -74,7 +74,7 @@ version()
 	guest "--linux $2 slub" "$work/$1-gap" gap.sh --fail-on-trouble \
 		"${traced[@]}"
 	python3 "$kmt_top/tests/vm/gap.py" "$work/$1-gap/capture" \
-		"$work/$1-gap/gap.log" "$work/$1-gap/nmi"
+		"$work/$1-gap/gap.log" "$work/$1-gap"/nmi*
 }
 
 step_newest() { version newest newest; }
@@ -342,7 +342,7 @@ step_debug()
 	guest 'slub debug' "$work/debug-gap" gap.sh "${debug_opts[@]}" \
 		--append "$on numa=fake=2 kmemtrace.stacks=yes"
 	python3 "$kmt_top/tests/vm/gap.py" "$work/debug-gap/capture" \
-		"$work/debug-gap/gap.log" "$work/debug-gap/nmi"
+		"$work/debug-gap/gap.log" "$work/debug-gap"/nmi*
 	version2 "$work/debug-gap" --accounted
 }
 

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Compare a capture with the work that vm/gap/kmt_gap_main.c reports.
 
-Usage: gap.py CAPTURE LOG [NMI]
+Usage: gap.py CAPTURE LOG [NMI]...
 
 LOG has the module's lines. CAPTURE must have each path through the allocators
 with the reported number of events, bytes and flags. Each allocation must be
-freed exactly once, by the reported function. NMI has the records of a session in
-which only 50 events in NMI context were lost; with version 2, loss records must
+freed exactly once, by the reported function. Memory that was passed to
+kfree_rcu() must have one record of the hand-over, before the free; with records
+of version 1 or 2 there must be no such record. NMI has the records of a session in
+which only events in NMI context were lost; since version 2, loss records must
 count them."""
 import collections
 import os
@@ -33,6 +35,14 @@ def expectations(log):
     return lines
 
 
+# Functions that allocate the targets of migrated pages.
+TARGETS = ("migrate_pages_batch", "migrate_pages", "alloc_migration_target")
+
+# Two CPUs may read their clocks at the same time: a page that one of them frees and
+# the other allocates may seem to be allocated twice.
+CLOCK_NS = 100000
+
+
 class Made:
     """Allocations of one type by one function, and the functions that freed them."""
 
@@ -40,13 +50,43 @@ class Made:
         self.count = 0
         self.bytes_req = 0
         self.gfp = collections.Counter()
+        self.sizes = collections.Counter()
         self.freed_by = collections.Counter()
+        self.deferred_by = collections.Counter()
         self.live = 0
 
 
-def collect(events, symbols):
+def defer(event, function, place, live, deferred, cache_of):
+    """Return what is wrong with a hand-over to kfree_rcu()."""
+    what = f"{function}: {event.ptr:#x} ({capture.TYPES[event.type_id]})"
+    if event.bytes_req or event.bytes_alloc or event.gfp or event.node != -1:
+        return [f"{what}: a hand-over with fields of an allocation: {event}"]
+    if place in deferred:
+        return [f"{what}: handed over twice"]
+    deferred.add(place)
+    owner = live.get(place)
+    if not owner:
+        return [f"{what}: handed over, which was not allocated"] \
+            if function.startswith("gap_") else []
+    if owner[0].startswith("gap_") and (owner[1], cache_of[place]) \
+            != (capture.TYPES[event.type_id], event.cache):
+        return [f"{what}: handed over as another type or of cache"
+                f" {event.cache}, but allocated as {owner} of cache"
+                f" {cache_of[place]}"]
+    return []
+
+
+def module_caches(directory):
+    """Return the numbers of the module's caches, whose objects only it frees."""
+    if capture.version(directory) < 2:
+        return set()
+    return {number for number, cache in capture.caches(directory).items()
+            if cache[4].startswith("kmt_gap")}
+
+
+def collect(events, symbols, own_caches):
     made = collections.defaultdict(Made)
-    live = {}
+    live, since, cache_of, deferred = {}, {}, {}, set()
     pages = collections.defaultdict(list)
     problems = []
     for event in events:
@@ -62,8 +102,22 @@ def collect(events, symbols):
             entry.count += 1
             entry.bytes_req += event.bytes_req
             entry.gfp[event.gfp] += 1
+            entry.sizes[event.bytes_req] += 1
             entry.live += 1
+            former = live.get((space, event.ptr))
+            if former and event.time - since[space, event.ptr] > CLOCK_NS:
+                problems.append(f"{function}: allocated {event.ptr:#x} ({kind}),"
+                                f" which {former[0]} allocated before")
+            since[space, event.ptr] = event.time
             live[space, event.ptr] = (function, kind)
+            cache_of[space, event.ptr] = event.cache
+            deferred.discard((space, event.ptr))
+        elif event.event_id == capture.DEFER:
+            problems += defer(event, function, (space, event.ptr), live,
+                              deferred, cache_of)
+            owner = live.get((space, event.ptr))
+            if owner:
+                made[owner].deferred_by[function] += 1
         else:
             owner = live.pop((space, event.ptr), None)
             if owner:
@@ -71,16 +125,79 @@ def collect(events, symbols):
                 made[owner].freed_by[function] += 1
                 if owner[0].startswith("gap_") and owner[1] != kind:
                     problems.append(f"{owner}: freed as {kind} by {function}")
-            elif function.startswith("gap_"):
+            elif function.startswith("gap_") or event.cache in own_caches:
                 problems.append(f"{function}: freed {event.ptr:#x} ({kind}),"
                                 " which was not allocated")
     return made, pages, problems
 
 
-def check(lines, made, pages):
+def splits(directory):
+    """Return the number of folios that were split, and what is wrong with them.
+
+    A split is a free of the whole, followed by allocations of all its parts with
+    the same call site."""
+    count, problems = 0, []
+    events = capture.read(directory)
+    size = {}
+    whole = None
+    for event in events:
+        if capture.TYPES[event.type_id] != "pages":
+            continue
+        if event.event_id == capture.FREE:
+            whole = event
+            continue
+        if whole and whole.cpu == event.cpu and event.ptr == whole.ptr \
+                and event.call_site == whole.call_site and not event.gfp:
+            count += 1
+            left = size.get(event.ptr, 0)
+            if left and left % event.bytes_req:
+                problems.append(f"{event.ptr:#x}: {left} bytes are split into"
+                                f" parts of {event.bytes_req}")
+        whole = None
+        size[event.ptr] = event.bytes_req
+    return count, problems
+
+
+def check_folios(words, directory, made):
+    """Check a statement about huge, split, or migrated folios."""
+    kind, *numbers = words
+    if kind == "huge":
+        size, count = map(int, numbers)
+        # Until Linux 6.11 the pages of a gigantic page have a record each.
+        found = [(function, entry) for (function, kind), entry in made.items()
+                 if kind == "pages" and (
+                     entry.sizes[size] == count
+                     or (size > 1 << 22
+                         and entry.sizes[4096] == size * count // 4096))]
+        if not found:
+            return [f"{count} huge pages of {size} bytes have no records"]
+        live = [function for function, entry in found if entry.live]
+        return [f"huge pages of {size} bytes by {live} are not freed"] \
+            if live else []
+    count = int(numbers[0])
+    if kind == "split":
+        n, problems = splits(directory)
+        if n < count:
+            problems.append(f"{count} folios were split, {n} splits are"
+                            " recorded")
+        return problems
+    # A target that was not used is freed by another function. Pages from before the
+    # trace and huge pages are not among the sources.
+    targets = sum(entry.count for (function, kind), entry in made.items()
+                  if kind == "pages" and function in TARGETS)
+    sources = sum(entry.freed_by["migrate_folio_done"]
+                  for (_, kind), entry in made.items() if kind == "pages")
+    if targets < count or sources != count:
+        return [f"{count} pages were migrated, {targets} targets and {sources}"
+                " sources are recorded"]
+    return []
+
+
+def check(lines, made, pages, version, directory):
     problems = []
     checked = 0
     expected = collections.defaultdict(int)
+    deferred = set()
     for words in lines:
         if words[0] == "alloc":
             function, kind, count, bytes_req, gfp = words[1:]
@@ -109,13 +226,31 @@ def check(lines, made, pages):
                     f"{function} {kind}: {count} should be freed by {by}, {n}"
                     f" are (freed by: {dict(freed)})")
             checked += 1
-        elif words[0] == "pages":
-            for word in words[1:]:
-                seen = pages[int(word, 16)]
+        elif words[0] == "defer":
+            function, kind, count = words[1:]
+            by = made[function, kind].deferred_by
+            wanted = {function: int(count)} if version > 2 else {}
+            if dict(by) != wanted:
+                problems.append(
+                    f"{function} {kind}: hand-overs should be {wanted}, are"
+                    f" {dict(by)}")
+            deferred.add((function, kind))
+            checked += 1
+        elif words[0] in ("huge", "split", "migrated"):
+            problems += check_folios(words, directory, made)
+            checked += 1
+        elif words[0] in ("pages", "range"):
+            if words[0] == "range":
+                addresses = [int(words[1], 16) + 4096 * i
+                             for i in range(int(words[2]))]
+            else:
+                addresses = [int(word, 16) for word in words[1:]]
+            for address in addresses:
+                seen = pages[address]
                 # Other code may have used the page before and after.
                 if (capture.ALLOC, capture.FREE) not in zip(seen, seen[1:]):
-                    problems.append(f"page {word}: not allocated and freed:"
-                                    f" {seen[-4:]}")
+                    problems.append(f"page {address:#x}: not allocated and"
+                                    f" freed: {seen[-4:]}")
             checked += 1
     for (function, kind), entry in made.items():
         # The pages of a large kmalloc belong to the slab allocator, not to the
@@ -124,6 +259,10 @@ def check(lines, made, pages):
                 and (function, kind) not in expected:
             problems.append(f"{function} {kind}: {entry.count} allocations"
                             " that it did not make")
+        if function.startswith("gap_") and entry.deferred_by \
+                and (function, kind) not in deferred:
+            problems.append(f"{function} {kind}: hand-overs that were not made:"
+                            f" {dict(entry.deferred_by)}")
     return checked, problems
 
 
@@ -132,24 +271,30 @@ def check_nmi(directory):
     for cpu in capture.cpus(directory):
         losses += capture.read_all(directory, cpu)[1]
     n_lost = sum(n for _, n, _, _ in losses)
+    overruns = int(capture.meta(directory)["overruns"])
     print(f"gap.py: {len(losses)} LOST records, {n_lost} events lost in NMI")
-    if capture.version(directory) > 1 and n_lost != 50:
-        return [f"{n_lost} events in NMI context are reported, not 50"]
+    if capture.version(directory) > 1 and n_lost != overruns:
+        return [f"{n_lost} events in NMI context are reported, not {overruns}"]
     return []
 
 
 def main():
-    if len(sys.argv) not in (3, 4):
+    if len(sys.argv) < 3:
         sys.exit(__doc__)
     directory, log = sys.argv[1:3]
     lines = expectations(log)
     if int(capture.meta(directory).get("overruns", -1)):
         sys.exit(f"gap.py: {directory}: events were lost, nothing can be said")
     symbols = capture.Symbols(directory)
-    made, pages, problems = collect(capture.read(directory), symbols)
-    checked, more = check(lines, made, pages)
-    if len(sys.argv) == 4 and os.path.exists(sys.argv[3]):
-        more += check_nmi(sys.argv[3])
+    made, pages, problems = collect(capture.read(directory), symbols,
+                                    module_caches(directory))
+    version = capture.version(directory)
+    checked, more = check(lines, made, pages, version, directory)
+    n_deferred = sum(sum(entry.deferred_by.values()) for entry in made.values())
+    if version < 3 and n_deferred:
+        more.append(f"{n_deferred} hand-overs in version {version}")
+    for nmi in filter(os.path.isdir, sys.argv[3:]):
+        more += check_nmi(nmi)
     for line in lines:
         if line[0] == "no":
             print("gap.py: note: " + " ".join(line))

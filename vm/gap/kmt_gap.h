@@ -30,14 +30,31 @@
 	pr_info("freed %s %s %lu %s\n", __func__, type,		\
 		(unsigned long)(count), by)
 
+/* Print the expected hand-overs to kfree_rcu(), by the same function. */
+#define say_deferred(type, count)					\
+	pr_info("defer %s %s %lu\n", __func__, type, (unsigned long)(count))
+
 /* Return an error if there is no memory for a cache. */
 int gap_slab(void);
-/* Wait until kfree_rcu() has freed all objects. */
 void gap_slab_end(void);
+int gap_rcus(void);
+/* Wait until kfree_rcu() has freed all memory. */
+void gap_rcus_end(void);
+/* Return an error if there is no memory for a cache. */
+int gap_sheaves(void);
+/* Destroy the caches of gap_sheaves(), whose sheaves have objects. */
+void gap_sheaves_end(void);
 void gap_pages(void);
+void gap_contig(void);
 void gap_vmallocs(void);
 void gap_percpus(void);
+/*
+ * Return the address of a function or a variable that modules cannot refer to, or print
+ * a line and return NULL.
+ */
+void *gap_symbol(const char *name);
 void gap_contexts(void);
-int gap_nmis(int n_events);
+/* Make events in NMI context; @storm: at random points of the allocators. */
+int gap_nmis(int n_events, bool storm);
 
 #endif

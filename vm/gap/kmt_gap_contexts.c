@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Interrupts, other CPUs, and events in NMI context. */
+/* Interrupts and other CPUs. */
 #include "kmt_gap.h"
 
-#include <linux/hardirq.h>
 #include <linux/interrupt.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
-
-#include <trace/events/kmem.h>
 
 static noinline void gap_hardirq_allocates(void *unused)
 {
@@ -95,42 +92,3 @@ void gap_contexts(void)
 		gap_freed_elsewhere();
 	}
 }
-
-#ifdef CONFIG_X86
-static atomic_t nmi_left;
-
-/* The allocators must not be called here, but their tracepoints may be. */
-static int gap_nmi(unsigned int type, struct pt_regs *regs)
-{
-	if (atomic_read(&nmi_left) <= 0)
-		return NMI_DONE;
-	trace_kfree(_THIS_IP_, &nmi_left);
-	atomic_dec(&nmi_left);
-	return NMI_HANDLED;
-}
-
-int gap_nmis(int n_events)
-{
-	int i, err;
-
-	err = register_nmi_handler(NMI_LOCAL, gap_nmi, 0, "kmt_gap");
-	if (err)
-		return err;
-	for (i = n_events; i > 0; i--) {
-		atomic_set(&nmi_left, 1);
-		preempt_disable();
-		kmt_send_nmi();
-		preempt_enable();
-		while (atomic_read(&nmi_left) > 0)
-			cpu_relax();
-	}
-	unregister_nmi_handler(NMI_LOCAL, "kmt_gap");
-	pr_info("lost %d\n", n_events);
-	return 0;
-}
-#else
-int gap_nmis(int n_events)
-{
-	return -EOPNOTSUPP;
-}
-#endif

@@ -10,10 +10,21 @@
  *   kmt_gap: freed FUNCTION TYPE COUNT BY
  *	the function BY freed COUNT of these ("*": any function; "A|B": B, if
  *	the compiler has inlined it into A)
+ *   kmt_gap: defer FUNCTION TYPE COUNT
+ *	FUNCTION passed COUNT of these to kfree_rcu()
  *   kmt_gap: pages ADDRESS...
  *	functions of the kernel allocated and freed each of these pages
- *   kmt_gap: lost COUNT
- *	COUNT events occurred in NMI context
+ *   kmt_gap: range ADDRESS COUNT
+ *	functions of the kernel allocated and freed COUNT pages, each as one page
+ *   kmt_gap: lost MIN MAX
+ *	MIN to MAX events occurred in NMI context
+ * The scenario adds:
+ *   kmt_gap: huge BYTES COUNT
+ *	hugetlb allocated and freed COUNT pages of BYTES bytes
+ *   kmt_gap: split COUNT
+ *	COUNT folios were split since boot
+ *   kmt_gap: migrated COUNT
+ *	COUNT pages were migrated since boot
  */
 #include "kmt_gap.h"
 
@@ -23,27 +34,59 @@ static int nmi_events;
 module_param(nmi_events, int, 0400);
 MODULE_PARM_DESC(nmi_events, "Do nothing but so many events in NMI context");
 
+static bool nmi_storm;
+module_param(nmi_storm, bool, 0400);
+MODULE_PARM_DESC(nmi_storm, "NMIs interrupt the allocators at random points");
+
+/* Destroy the caches whose sheaves have objects. */
+static int gap_finish(const char *text, const struct kernel_param *param)
+{
+	static atomic_t finished;
+
+	if (!atomic_xchg(&finished, 1))
+		gap_sheaves_end();
+	return 0;
+}
+
+static const struct kernel_param_ops gap_finish_ops = { .set = gap_finish };
+module_param_cb(finish, &gap_finish_ops, NULL, 0200);
+MODULE_PARM_DESC(finish, "Write 1 to destroy the caches of the module");
+
 static int __init gap_init(void)
 {
 	int err;
 
 	if (nmi_events)
-		return gap_nmis(nmi_events);
+		return gap_nmis(nmi_events, nmi_storm);
 
 	err = gap_slab();
 	if (err)
 		return err;
+	err = gap_rcus();
+	if (err) {
+		gap_slab_end();
+		return err;
+	}
+	err = gap_sheaves();
+	if (err) {
+		gap_slab_end();
+		gap_rcus_end();
+		return err;
+	}
 	gap_pages();
+	gap_contig();
 	gap_vmallocs();
 	gap_percpus();
 	gap_contexts();
 	gap_slab_end();
+	gap_rcus_end();
 	pr_info("done\n");
 	return 0;
 }
 
 static void __exit gap_exit(void)
 {
+	gap_finish(NULL, NULL);
 }
 
 module_init(gap_init);

@@ -5,8 +5,8 @@
 #include <linux/gfp.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
-
-#define CANDIDATES 20
+/* It includes the header of folio batches, which was renamed. */
+#include <linux/writeback.h>
 
 static struct page *pages[N];
 static void *objects[N];
@@ -215,44 +215,45 @@ static void gap_alloc_pages_nolock(void)
 }
 #endif
 
-#ifdef CONFIG_CONTIG_ALLOC
-/* Find ranges: free the allocated pages and remember their addresses. */
-static noinline void contig_candidates(void)
+/* Entries that are not NULL are kept; the other entries are filled. */
+static noinline void gap_alloc_pages_bulk_partly(void)
 {
-	int i;
+	unsigned long i, n = 0, got;
 
-	for (i = 0; i < CANDIDATES; i++)
-		pages[i] = alloc_pages(GFP_HIGHUSER_MOVABLE | __GFP_COMP,
-				       MAX_PAGE_ORDER);
-	for (i = 0; i < CANDIDATES; i++)
-		if (pages[i])
-			__free_pages(pages[i], MAX_PAGE_ORDER);
+	memset(pages, 0, sizeof(pages));
+	pages[0] = alloc_page(GFP_KERNEL);
+	pages[BULK / 2] = alloc_page(GFP_KERNEL);
+	while (n < BULK) {
+		got = alloc_pages_bulk(GFP_KERNEL, BULK, pages);
+		if (got == n)
+			break;
+		n = got;
+	}
+	for (i = 0; i < n; i++)
+		__free_page(pages[i]);
+	say_alloc("pages", BULK, BULK * PAGE_SIZE, GFP_KERNEL);
+	say_freed("pages", BULK, __func__);
 }
 
-/*
- * If another allocation used a page of the range meanwhile, the call fails, and
- * the next range is tried.
- */
-static noinline void gap_alloc_contig_range(void)
+/* Batches of folios go to the free lists together, but one of high order alone. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0)
+static noinline void gap_folios_put(void)
 {
-	const unsigned long nr = 40;
-	unsigned long pfn;
-	int i;
+	struct folio_batch batch;
+	unsigned long i, n = 0;
 
-	contig_candidates();
-	for (i = 0; i < CANDIDATES; i++) {
-		if (!pages[i])
-			continue;
-		pfn = page_to_pfn(pages[i]) + 10;
-		if (alloc_contig_range(pfn, pfn + nr, ACR_FLAGS_NONE,
-				       GFP_KERNEL))
-			continue;
-		free_contig_range(pfn, nr);
-		say_alloc("pages", nr, nr * PAGE_SIZE, GFP_KERNEL);
-		say_freed("pages", nr, __func__);
-		return;
+	folio_batch_init(&batch);
+	for (i = 0; i < 10; i++) {
+		folio_batch_add(&batch, folio_alloc(GFP_KERNEL, i & 3));
+		n += PAGE_SIZE << (i & 3);
 	}
-	pr_info("no contiguous range was free\n");
+	folios_put(&batch);
+	pr_info("alloc %s pages 10 %lu -\n", __func__, n);
+	say_freed("pages", 10, "gap_folios_put|folios_put");
+}
+#else
+static void gap_folios_put(void)
+{
 }
 #endif
 
@@ -268,11 +269,10 @@ void gap_pages(void)
 	gap_free_pages_held();
 	gap_alloc_pages_bulk_array();
 	gap_alloc_pages_bulk_list();
+	gap_alloc_pages_bulk_partly();
 	gap_put_page();
 	gap_release_pages();
 	gap_folio_alloc();
+	gap_folios_put();
 	gap_alloc_pages_nolock();
-#ifdef CONFIG_CONTIG_ALLOC
-	gap_alloc_contig_range();
-#endif
 }

@@ -4,7 +4,6 @@
 
 #include <linux/gfp.h>
 #include <linux/mm.h>
-#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -175,26 +174,6 @@ static noinline void gap_kfree_bulk_large(void)
 	say_freed("kmalloc", 4, __func__);
 }
 
-struct gap_rcu {
-	struct rcu_head head;
-	char data[240];
-};
-
-/*
- * A worker frees the objects in bulk or, without memory for its arrays, one by
- * one. The host checks the free of each of these addresses.
- */
-static noinline void gap_kfree_rcu(void)
-{
-	unsigned long i;
-
-	for (i = 0; i < N; i++)
-		kfree_rcu((struct gap_rcu *)kmalloc(sizeof(struct gap_rcu),
-						    GFP_KERNEL), head);
-	say_alloc("kmalloc", N, N * sizeof(struct gap_rcu), GFP_KERNEL);
-	say_freed("kmalloc", N, "*");
-}
-
 static noinline void gap_cache_alloc(void)
 {
 	unsigned long i;
@@ -297,7 +276,6 @@ int gap_slab(void)
 	gap_krealloc_stays();
 	gap_kfree_bulk();
 	gap_kfree_bulk_large();
-	gap_kfree_rcu();
 	gap_cache_alloc();
 	gap_cache_alloc_node();
 	gap_cache_alloc_lru();
@@ -309,14 +287,5 @@ int gap_slab(void)
 
 void gap_slab_end(void)
 {
-	/*
-	 * All objects of kfree_rcu() are freed when rcu_barrier() returns, or
-	 * soon after.  Since Linux 6.18 they wait in a sheaf until it is full, or
-	 * until kvfree_rcu_barrier() flushes the sheaf.
-	 */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
-	kvfree_rcu_barrier();
-#endif
-	rcu_barrier();
 	kmem_cache_destroy(gap_cache);
 }

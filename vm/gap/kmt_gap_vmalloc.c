@@ -59,6 +59,9 @@ static noinline void gap_kvmalloc(size_t size)
 		pr_err("kmalloc() gave %zu bytes\n", size);
 	say_alloc_any("vmalloc", 2, size + size / PAGE_SIZE * sizeof(void *));
 	say_freed("vmalloc", 2, "kvfree|gap_kvmalloc");
+	/* In Linux 6.12 the small object still belongs to kvmalloc_node(). */
+	if (LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0))
+		say_alloc("kmalloc", 1, 100, GFP_KERNEL);
 	kvfree(small);
 	kvfree(large);
 }
@@ -112,14 +115,25 @@ static noinline void gap_vmalloc_fails(void)
 
 /*
  * vrealloc() in place: a free, and an allocation of another size. Modules can call
- * vrealloc() since Linux 6.16.
+ * vrealloc() since Linux 6.16, and Linux 6.12 has the function.
  */
 static noinline void gap_vrealloc(void)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
 	void *area = vmalloc(8 * PAGE_SIZE);
 
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
 	area = vrealloc(area, 3 * PAGE_SIZE, GFP_KERNEL);
+#else
+	void *(*resize)(const void *area, size_t size, gfp_t gfp) =
+		gap_symbol("vrealloc_noprof");
+
+	if (!resize) {
+		vfree(area);
+		return;
+	}
+	area = resize(area, 3 * PAGE_SIZE, GFP_KERNEL);
+#endif
 	vfree(area);
 	say_alloc("vmalloc", 2, 11 * PAGE_SIZE, GFP_KERNEL);
 	say_freed("vmalloc", 2, __func__);

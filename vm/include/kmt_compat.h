@@ -81,14 +81,20 @@ static inline void kmt_kfree_rcu_barrier(void)
 #include <asm/apic.h>
 #include <asm/nmi.h>
 
+/* Send an NMI to a CPU. */
+static inline void kmt_send_nmi_to(unsigned int cpu)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
+	apic->send_IPI_mask(cpumask_of(cpu), NMI_VECTOR);
+#else
+	__apic_send_IPI_mask(cpumask_of(cpu), NMI_VECTOR);
+#endif
+}
+
 /* Send an NMI to this CPU. Context: preemption off. */
 static inline void kmt_send_nmi(void)
 {
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
-	apic->send_IPI_mask(cpumask_of(smp_processor_id()), NMI_VECTOR);
-#else
-	__apic_send_IPI_mask(cpumask_of(smp_processor_id()), NMI_VECTOR);
-#endif
+	kmt_send_nmi_to(smp_processor_id());
 }
 #endif
 

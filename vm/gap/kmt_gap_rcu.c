@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Memory that kfree_rcu() receives: the hand-over has the function as its call site.
+ * A worker or a callback frees the memory after a grace period, in bulk or one by
+ * one. The host checks the free of each of these addresses.
+ */
+#include "kmt_gap.h"
+
+#include <linux/gfp.h>
+#include <linux/mm.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+struct gap_rcu {
+	struct rcu_head head;
+	char data[240];
+};
+
+static struct kmem_cache *gap_rcu_cache;
+
+static noinline void gap_kfree_rcu(void)
+{
+	unsigned long i;
+
+	for (i = 0; i < N; i++)
+		kfree_rcu((struct gap_rcu *)kmalloc(sizeof(struct gap_rcu),
+						    GFP_KERNEL), head);
+	say_alloc("kmalloc", N, N * sizeof(struct gap_rcu), GFP_KERNEL);
+	say_deferred("kmalloc", N);
+	say_freed("kmalloc", N, "*");
+}
+
+/* Without an rcu_head, the caller waits for the grace period if memory is short. */
+static noinline void gap_kfree_rcu_mightsleep(void)
+{
+	struct gap_rcu *object;
+	unsigned long i;
+
+	for (i = 0; i < N; i++) {
+		object = kmalloc(sizeof(*object), GFP_KERNEL);
+		kfree_rcu_mightsleep(object);
+	}
+	say_alloc("kmalloc", N, N * sizeof(*object), GFP_KERNEL);
+	say_deferred("kmalloc", N);
+	say_freed("kmalloc", N, "*");
+}
+
+/* Interrupts are off, as with a raw spinlock held. */
+static noinline void gap_kfree_rcu_irqs_off(void)
+{
+	unsigned long flags, i;
+
+	local_irq_save(flags);
+	for (i = 0; i < N; i++)
+		kfree_rcu((struct gap_rcu *)kmalloc(sizeof(struct gap_rcu),
+						    GFP_ATOMIC), head);
+	local_irq_restore(flags);
+	say_alloc("kmalloc", N, N * sizeof(struct gap_rcu), GFP_ATOMIC);
+	say_deferred("kmalloc", N);
+	say_freed("kmalloc", N, "*");
+}
+
+/* Above the largest cache of kmalloc. */
+static noinline void gap_kfree_rcu_large(void)
+{
+	struct gap_rcu *object;
+	unsigned long i;
+
+	for (i = 0; i < 4; i++) {
+		object = kmalloc(200000, GFP_KERNEL);
+		kvfree_rcu(object, head);
+	}
+	object = kmalloc(200000, GFP_KERNEL);
+	kvfree_rcu_mightsleep(object);
+	say_alloc("kmalloc", 5, 5 * 200000, GFP_KERNEL);
+	say_deferred("kmalloc", 5);
+	say_freed("kmalloc", 5, "*");
+}
+
+static noinline void gap_kvfree_rcu_vmalloc(void)
+{
+	struct gap_rcu *area;
+	unsigned long i;
+
+	for (i = 0; i < 4; i++) {
+		area = vmalloc(3 * PAGE_SIZE);
+		kvfree_rcu(area, head);
+	}
+	for (i = 0; i < 4; i++) {
+		area = vmalloc(3 * PAGE_SIZE);
+		kvfree_rcu_mightsleep(area);
+	}
+	say_alloc("vmalloc", 8, 24 * PAGE_SIZE, GFP_KERNEL);
+	say_deferred("vmalloc", 8);
+	say_freed("vmalloc", 8, "*");
+}
+
+/* Since Linux 6.4 kfree_rcu() takes objects of caches. */
+static noinline void gap_kfree_rcu_cache(void)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
+	unsigned long i;
+
+	for (i = 0; i < N; i++)
+		kfree_rcu((struct gap_rcu *)kmem_cache_alloc(gap_rcu_cache,
+							     GFP_KERNEL),
+			  head);
+	say_alloc("cache", N, N * sizeof(struct gap_rcu), GFP_KERNEL);
+	say_deferred("cache", N);
+	say_freed("cache", N, "*");
+#endif
+}
+
+/* A constructor prevents that the cache is merged with others of its size. */
+static void gap_construct(void *object)
+{
+}
+
+int gap_rcus(void)
+{
+	gap_rcu_cache = kmem_cache_create("kmt_gap_rcu", sizeof(struct gap_rcu),
+					  0, 0, gap_construct);
+	if (!gap_rcu_cache)
+		return -ENOMEM;
+	gap_kfree_rcu();
+	gap_kfree_rcu_mightsleep();
+	gap_kfree_rcu_irqs_off();
+	gap_kfree_rcu_large();
+	gap_kvfree_rcu_vmalloc();
+	gap_kfree_rcu_cache();
+	return 0;
+}
+
+void gap_rcus_end(void)
+{
+	/* Since Linux 6.18 objects wait in a sheaf until this flushes the sheaf. */
+	kmt_kfree_rcu_barrier();
+	kmem_cache_destroy(gap_rcu_cache);
+}
