@@ -591,6 +591,8 @@ _Static_assert(sizeof(struct kmemtrace_event_mark) == KMEMTRACE_EVENT_SIZE_V2,
  *	if N changed during the session.
  * frees:	exact: only frees of recorded allocations were recorded; all:
  *	frees of allocations that the filter dropped were recorded too.
+ * stacks:	only with kmemtrace.stacks=yes: on; or off, a comma, and the reason
+ *	why records have no stacks.
  *
  * Each other line consists of words separated by one space, and its first word
  * is its kind.  Newer versions add words at the end of a line, and kinds.

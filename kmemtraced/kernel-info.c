@@ -77,6 +77,15 @@ static gboolean value_is(const KmtdInfo *info, const char *key,
 	return g_strcmp0(g_hash_table_lookup(info->values, key), value) == 0;
 }
 
+const char *kmtd_info_no_stacks(const KmtdInfo *info)
+{
+	static const char off[] = "off, ";
+	const char *state = g_hash_table_lookup(info->values, "stacks");
+
+	return state && g_str_has_prefix(state, off) ? state + strlen(off)
+						     : NULL;
+}
+
 guint64 kmtd_info_session(const KmtdInfo *info)
 {
 	return get_number(info, "session", 0);

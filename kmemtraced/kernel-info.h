@@ -25,6 +25,12 @@ KmtdInfo *kmtd_info_parse(const char *text);
 void kmtd_info_free(KmtdInfo *info);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtdInfo, kmtd_info_free)
 
+/*
+ * Return why the kernel records no stacks although its command line has
+ * kmemtrace.stacks=yes, or NULL if that is not the case. @info owns the text.
+ */
+const char *kmtd_info_no_stacks(const KmtdInfo *info);
+
 /* Return the number of the session, or 0 if the kernel does not report one. */
 guint64 kmtd_info_session(const KmtdInfo *info);
 

@@ -443,6 +443,22 @@ static gboolean read_mode(Relay *relay, GError **error)
 	return TRUE;
 }
 
+/* Print a warning if the user asked the kernel for stacks that it lacks. */
+static void warn_no_stacks(Relay *relay, const KmtdSourceOptions *options)
+{
+	g_autoptr(KmtdInfo) info = read_info(relay);
+	const char *reason = info ? kmtd_info_no_stacks(info) : NULL;
+	g_autofree char *text = NULL;
+
+	if (!reason || !options->warning)
+		return;
+	text = g_strdup_printf("the records have no stacks, although the "
+			       "kernel was booted with kmemtrace.stacks=yes: "
+			       "%s",
+			       reason);
+	options->warning(text);
+}
+
 KmtdSource *kmtd_relay_open(const KmtdSourceOptions *options, GError **error)
 {
 	Relay *relay = g_new0(Relay, 1);
@@ -461,6 +477,7 @@ KmtdSource *kmtd_relay_open(const KmtdSourceOptions *options, GError **error)
 	    !kmtd_control_geometry(relay->control, &source->n_subbufs,
 				   &source->subbuf_bytes, error))
 		return NULL;
+	warn_no_stacks(relay, options);
 	source->watch_path = g_strdup(kmtd_control_path(relay->control));
 	source->tables_path = g_strdup(kmtd_control_path(relay->control));
 	source->abi_version = kmtd_control_abi_version(relay->control);

@@ -63,6 +63,22 @@ class Filter(DaemonTest):
                     "sample"):
             self.assertNotIn(key, capture.meta["capture"])
 
+    def test_no_stacks(self):
+        """Stacks that were requested and are missing cause a warning."""
+        kernel = self.make()
+        info = kernel.get("info")
+        for stacks, warns in (("", False), ("\n# stacks: on", False),
+                              ("\n# stacks: off, the depot is off: x", True)):
+            kernel.put("info", info.replace("\n# filter:", stacks + "\n# filter:"))
+            daemon = self.start("-f")
+            kernel.feed(0, records_v2(100))
+            kernel.wait_read()
+            _, err = self.end(daemon)
+            self.assertEqual(
+                "kmemtraced: warning: the records have no stacks, although the kernel "
+                "was booted with kmemtrace.stacks=yes: the depot is off: x\n" in err,
+                warns, err)
+
     def test_switched_off(self):
         kernel = self.make()
         self.record(kernel, end={"kfree": "off missed",

@@ -64,6 +64,8 @@ static unsigned int kmemtrace_stack_depth __ro_after_init =
 #define KMEMTRACE_STACK_ROOM	256
 
 static bool kmemtrace_boot_stacks __ro_after_init;
+/* Why records have no stacks although kmemtrace.stacks=yes; NULL: they have. */
+static const char *kmemtrace_no_stacks __ro_after_init;
 static atomic_long_t kmemtrace_stacks_lost;
 
 /* The worker is queued, and has not reserved room yet. */
@@ -350,27 +352,34 @@ static void kmemtrace_stacks_begin(void)
 	kmemtrace_operations_reset();
 }
 
-/* Context: one CPU runs, no event is recorded yet, and sleeping is allowed. */
-static void kmemtrace_stacks_setup(void)
+/* Return NULL, or the reason why records have no stacks. */
+static const char *kmemtrace_prepare_stacks(void)
 {
 	int err;
 
-	if (!kmemtrace_boot_stacks)
-		return;
-	if (kmemtrace_abi < 2) {
-		pr_warn("kmemtrace.stacks=yes needs version 2 of the records; without stacks\n");
-		return;
-	}
+	if (kmemtrace_abi < 2)
+		return "records of version 1 have none";
 	kmemtrace_stack_cpus = alloc_percpu(struct kmemtrace_stack_cpu);
 	err = kmemtrace_stack_cpus ? stack_depot_init() : -ENOMEM;
 	if (!err)
 		err = stack_depot_reserve(KMEMTRACE_STACK_ROOM, GFP_KERNEL);
-	if (err) {
-		if (err == -ENOSPC)
-			pr_err("kmemtrace.stacks=yes needs the stack depot, which is off (stack_depot_disable=on) or full; without stacks\n");
-		else
-			pr_err("no memory for stacks; without stacks\n");
-		free_percpu(kmemtrace_stack_cpus);
+	if (!err)
+		return NULL;
+	free_percpu(kmemtrace_stack_cpus);
+	return err == -ENOSPC ?
+		"the stack depot is off (stack_depot_disable=on) or full" :
+		"there is no memory for them";
+}
+
+/* Context: one CPU runs, no event is recorded yet, and sleeping is allowed. */
+static void kmemtrace_stacks_setup(void)
+{
+	if (!kmemtrace_boot_stacks)
+		return;
+	kmemtrace_no_stacks = kmemtrace_prepare_stacks();
+	if (kmemtrace_no_stacks) {
+		pr_warn("kmemtrace.stacks=yes has no effect: %s; tracing without stacks\n",
+			kmemtrace_no_stacks);
 		return;
 	}
 	kmemtrace_unwind_init();
@@ -406,6 +415,15 @@ static int __init kmemtrace_param_stack_depth(char *str)
 }
 early_param("kmemtrace.stack_depth", kmemtrace_param_stack_depth);
 
+/* Without the parameter there is no line, because nobody expects stacks. */
+static void kmemtrace_stacks_info(struct seq_file *m)
+{
+	if (kmemtrace_no_stacks)
+		seq_printf(m, "# stacks: off, %s\n", kmemtrace_no_stacks);
+	else if (kmemtrace_boot_stacks)
+		seq_puts(m, "# stacks: on\n");
+}
+
 static void kmemtrace_stacks_debugfs(struct dentry *dir)
 {
 	if (kmemtrace_with_stacks())
@@ -416,5 +434,6 @@ static void kmemtrace_stacks_debugfs(struct dentry *dir)
 struct kmemtrace_feature kmemtrace_stacks_feature = {
 	.setup		= kmemtrace_stacks_setup,
 	.begin		= kmemtrace_stacks_begin,
+	.show_info	= kmemtrace_stacks_info,
 	.debugfs	= kmemtrace_stacks_debugfs,
 };
