@@ -156,12 +156,18 @@ show_offsets()
 			$3, $4, $2, $5, $6, $6 == 1 || $6 == -1 ? "" : "s" }' "$1"
 }
 
-# first_failure RESULT: print the first hunk that does not fit.
+# show_failures RESULT: print a line for each hunk that does not fit.
+show_failures()
+{
+	awk -F'\t' '
+		$1 == "missing" && $4 == 1 { printf "%s: there is no file %s\n", $2, $3 }
+		$1 == "fail" { printf "%s: hunk %d does not fit %s at line %d\n",
+			$2, $4, $3, $5 }' "$1"
+}
+
 first_failure()
 {
-	awk -F'\t' '$1 == "missing" { printf "%s: there is no file %s\n", $2, $3; exit }
-		$1 == "fail" { printf "%s: hunk %d does not fit %s at line %d\n",
-			$2, $4, $3, $5; exit }' "$1"
+	show_failures "$1" | sed -n 1p
 }
 
 # undo_series VERSION: undo the patches of a series in a copy of the tree's files,

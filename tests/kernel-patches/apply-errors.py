@@ -41,6 +41,22 @@ class Unfit(ApplyCase):
                     r"first failure of 6\.1: slab-6.1.patch: there is no file mm/slab.c",
                     self.tree)
 
+    def test_try(self):
+        """--try lists the hunks of one series that do not fit or are shifted."""
+        self.assertEqual(self.succeed("--try", "6.1", self.tree),
+                         f"all 6 hunks of the series for 6.1 fit {self.tree}\n")
+        self.replace("mm/Makefile", "make line 1\n", "")
+        os.unlink(os.path.join(self.tree, "kernel/exit.c"))
+        result = self.refuse("^$", "--try", "6.12", self.tree)
+        self.assertEqual(result.stdout, (
+            "offset: mm/Makefile: hunk 1 of core.patch fits at line 2, shifted by -1 line\n"
+            "slab-6.12.patch: hunk 1 does not fit mm/slab.c at line 8\n"
+            "slab-6.12.patch: hunk 2 does not fit mm/slab.c at line 28\n"
+            "pages.patch: there is no file kernel/exit.c\n"
+            f"3 of 6 hunks of the series for 6.12 do not fit {self.tree}\n"))
+        self.refuse("no hooks for Linux 6.2; there are", "--try", "6.2", self.tree)
+        self.refuse("--try needs a version and a kernel tree", "--try", self.tree)
+
     def test_local_changes(self):
         """In a git tree the message names the local changes that are the reason."""
         self.commit_all()
