@@ -4,6 +4,7 @@ EXTRA_DIST += \
 	tests/vm/apply.sh \
 	tests/vm/buffers.py \
 	tests/vm/capture.py \
+	tests/vm/config-errors.sh \
 	tests/vm/control.py \
 	tests/vm/coverage.py \
 	tests/vm/ftrace.py \
