@@ -147,7 +147,7 @@ need_clean_git_tree()
 
 	need_git
 	prefix=$(git -C "$tree" rev-parse --show-prefix 2>"$work/git") ||
-		die "$tree is not a git tree (git: $(head -n1 "$work/git")): use apply without --commit"
+		die "--commit needs a git tree, and git refuses $tree ($(head -n1 "$work/git")): correct this, or use apply without --commit"
 	[ -z "$prefix" ] ||
 		die "$tree is not the top folder of its git tree: use apply without --commit"
 	git -C "$tree" rev-parse -q --verify 'HEAD^{commit}' >/dev/null ||
@@ -200,7 +200,6 @@ commit_series()
 {
 	local p head commit
 
-	sign_off "$tree"
 	head=$(git -C "$tree" rev-parse HEAD)
 	commit=$head
 	cp -a "$work/base" "$work/step"

@@ -211,6 +211,11 @@ class Commit(ApplyCase):
         self.refuse("has local changes", "--commit", self.tree)
         self.assertEqual(self.git("rev-parse", "HEAD"), head)
 
+    def test_no_name(self):
+        """The sign-off needs a name."""
+        self.refuse("git has no name for the sign-off: set user.name and user.email",
+                    "--commit", self.tree, GIT_AUTHOR_NAME="", HOME=self.scratch)
+
     def test_no_fit(self):
         """Where no series fits there is no commit."""
         self.replace("mm/slab.c", "slab line 10\n", "x\n")
@@ -229,7 +234,8 @@ class Commit(ApplyCase):
         inner = self.set.tree(os.path.join(self.tree, "inner"))
         self.refuse("is not the top folder of its git tree", "--commit", inner)
         plain = self.set.tree(self.path("plain"))
-        self.refuse("plain is not a git tree", "--commit", plain)
+        self.refuse("--commit needs a git tree, and git refuses .*plain "
+                    r"\(fatal: not a git repository", "--commit", plain)
         self.git("init", "-q", tree=plain)
         self.refuse("has no commit yet", "--commit", plain)
         self.git("add", "-A", tree=plain)
