@@ -39,3 +39,6 @@ refused '# CONFIG_STACKTRACE is not set' \
 refused '# CONFIG_DEBUG_FS is not set' \
 	'asked for "CONFIG_KMEMTRACE=y", the kernel has "nothing"' \
 	'KMEMTRACE depends on DEBUG_FS && MMU && TRACING_SUPPORT (mm/kmemtrace/Kconfig)'
+refused 'CONFIG_NO_SUCH_OPTION=y' \
+	'asked for "CONFIG_NO_SUCH_OPTION=y", the kernel has "nothing"' \
+	'NO_SUCH_OPTION is no option of this kernel'
