@@ -10,6 +10,7 @@
  *
  *	format, clock, guard		records, time, and the state of a CPU
  *	view, buffer, reader, memory	sets of buffers
+ *	tags				call sites from allocation tags
  *	operation, writer, recording	an event becomes a record or is lost: see writer.h
  *	session				on and off; calls the features above
  *	switch, probe			events that are switched separately

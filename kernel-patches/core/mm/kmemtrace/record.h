@@ -16,6 +16,7 @@
 #include "clock.h"
 #include "compat.h"
 #include "guard.h"
+#include "tags.h"
 #include "writer.h"
 
 /*
@@ -105,10 +106,11 @@ kmemtrace_write(struct rchan_buf *buf, u16 size, unsigned int context,
 
 /*
  * Record an event.  This is the fast path, in which each instruction counts: see
- * bench/kernel of the kmemtrace tools.  @ptr: address of the memory.  @bytes_req and
- * @bytes_alloc: requested and allocated bytes, 0 except for an allocation.  @node: requested NUMA
- * node.  @cache: number of the cache, or KMEMTRACE_CACHE_NONE.  @account:
- * KMEMTRACE_FLAG_ACCOUNT or 0.  Any context.
+ * bench/kernel of the kmemtrace tools.  @call_site: return address; the record may
+ * have the allocation tag instead: see kmemtrace_call_site().  @ptr: address of the
+ * memory.  @bytes_req and @bytes_alloc: requested and allocated bytes, 0 except for an
+ * allocation.  @node: requested NUMA node.  @cache: number of the cache, or
+ * KMEMTRACE_CACHE_NONE.  @account: KMEMTRACE_FLAG_ACCOUNT or 0.  Any context.
  */
 static __always_inline void
 kmemtrace_record(u8 event_id, u8 type_id, unsigned long call_site, u64 ptr,
@@ -118,10 +120,12 @@ kmemtrace_record(u8 event_id, u8 type_id, unsigned long call_site, u64 ptr,
 	unsigned int context = preempt_count();
 	struct rchan_buf *buf;
 	unsigned long flags;
+	unsigned long site;
 
 	if (unlikely(context & NMI_MASK))
 		goto slow;
 
+	site = kmemtrace_call_site(event_id, call_site, gfp_flags);
 	/* Use the raw function: a tracer of the interrupt flags may cause an event. */
 	raw_local_irq_save(flags);
 	kmemtrace_test_enter(KMEMTRACE_TEST_RECORD);
@@ -134,7 +138,7 @@ kmemtrace_record(u8 event_id, u8 type_id, unsigned long call_site, u64 ptr,
 		raw_cpu_write(kmemtrace_cpus.buf, &kmemtrace_busy);
 		barrier();
 		kmemtrace_write(buf, sizeof(struct kmemtrace_event_v2), context,
-				event_id, type_id, call_site, ptr, bytes_req,
+				event_id, type_id, site, ptr, bytes_req,
 				bytes_alloc, gfp_flags, node, cache, account);
 		barrier();
 		raw_cpu_write(kmemtrace_cpus.buf, buf);

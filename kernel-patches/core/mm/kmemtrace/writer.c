@@ -283,6 +283,7 @@ noinline void kmemtrace_record_slow(u8 event_id, u8 type_id,
 	struct kmemtrace_cpu *kc;
 	unsigned long flags;
 	void *counted = NULL;
+	unsigned long site;
 	u32 stack = 0;
 
 	if (in_nmi()) {
@@ -294,6 +295,7 @@ noinline void kmemtrace_record_slow(u8 event_id, u8 type_id,
 	 * keeps the task on this CPU while interrupts are on in between.
 	 */
 	rcu_read_lock_sched_notrace();
+	site = kmemtrace_call_site(event_id, call_site, gfp_flags);
 	raw_local_irq_save(flags);
 	kc = raw_cpu_ptr(&kmemtrace_cpus);
 	if (!kmemtrace_begin_write(kc)) {
@@ -315,7 +317,7 @@ noinline void kmemtrace_record_slow(u8 event_id, u8 type_id,
 		if (kmemtrace_with_stacks())
 			kmemtrace_put_stack(buf->data + buf->offset, stack);
 		kmemtrace_write(buf, kmemtrace_record_size, preempt_count(),
-				event_id, type_id, call_site, ptr, bytes_req,
+				event_id, type_id, site, ptr, bytes_req,
 				bytes_alloc, gfp_flags, node, cache, account);
 	}
 	watcher = READ_ONCE(kmemtrace_watcher);
