@@ -137,8 +137,10 @@ void __kmemtrace_mark(const struct kmemtrace_mark *mark, const u64 *words);
 
 #define kmemtrace_mark(mark_name, mark_format, args...)			\
 	do {								\
-		if (0)							\
+		if (0) {						\
+			(void)#mark_name;				\
 			__kmemtrace_mark_check(mark_format, ##args);	\
+		}							\
 	} while (0)
 
 #endif /* CONFIG_KMEMTRACE */

@@ -321,7 +321,7 @@ static int kmemtrace_add_trigger(const char *text, int kind,
 	memcpy(trigger->text, text, length);
 	trigger->operand = trigger->text + (its_operand - text);
 	operand = trigger->text + length;
-	strcpy(operand, trigger->operand);
+	strscpy(operand, trigger->operand, length);
 	err = kmemtrace_parse_trigger(trigger, operand);
 	if (!err)
 		err = kmemtrace_snapshot_prepare();
