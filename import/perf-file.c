@@ -7,8 +7,14 @@
 #include "import/perf-file.h"
 #include "import/perf-stream.h"
 
+/* The first word of a file, in this machine's byte order and in the other. */
+#if G_BYTE_ORDER == G_LITTLE_ENDIAN
 #define MAGIC	      "PERFILE2"
 #define MAGIC_SWAPPED "2ELIFREP"
+#else
+#define MAGIC	      "2ELIFREP"
+#define MAGIC_SWAPPED "PERFILE2"
+#endif
 
 /*
  * Size of the header of a recording written to a pipe. The header of a file is
