@@ -15,5 +15,7 @@ bench_measure_LDADD = $(KMT_CLI_LIBS)
 bench_readall_SOURCES = bench/readall.c
 bench_readall_LDADD = $(KMT_CLI_LIBS)
 
-EXTRA_DIST += bench/README.md bench/analysis bench/benchlib.py bench/ftrace bench/kernel \
-	bench/latency bench/scaling
+# The script instructions compiles profile.c.
+EXTRA_DIST += bench/README.md bench/analysis bench/benchlib.py bench/ftrace \
+	bench/guestlib.py bench/instructions bench/kernel bench/latency \
+	bench/profile.c bench/scaling

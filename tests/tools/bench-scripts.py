@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Run the other programs and the scripts of bench/ on small input."""
 
+import collections
 import contextlib
 import importlib.machinery
 import importlib.util
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 SRC = os.environ.get("top_srcdir", ".")
 TOP = os.environ.get("top_builddir", ".")
@@ -83,8 +85,10 @@ class Scripts(unittest.TestCase):
         self.assertEqual(os.listdir(self.scratch), [])
 
 
-class Kernel(unittest.TestCase):
-    """bench/kernel with simulated console output instead of guests."""
+class Guest(unittest.TestCase):
+    """A script of bench/ with simulated console output instead of guests."""
+
+    SCRIPT = None
 
     def setUp(self):
         bench = os.path.join(SRC, "bench")
@@ -92,11 +96,46 @@ class Kernel(unittest.TestCase):
         self.addCleanup(sys.path.remove, bench)
         sys.dont_write_bytecode = True
         loader = importlib.machinery.SourceFileLoader(
-            "bench_kernel", os.path.join(bench, "kernel"))
-        self.kernel = importlib.util.module_from_spec(
+            f"bench_{self.SCRIPT}", os.path.join(bench, self.SCRIPT))
+        self.script = importlib.util.module_from_spec(
             importlib.util.spec_from_loader(loader.name, loader))
-        loader.exec_module(self.kernel)
+        loader.exec_module(self.script)
         self.boots = []
+        self.consoles = []
+        for name in ("boot", "build", "release"):
+            patch = unittest.mock.patch.object(self.script.guestlib, name,
+                                               getattr(self, name))
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def boot(self, kernel, _scenario, append="", **_):
+        """Stand in for guestlib.boot()."""
+        self.boots.append((kernel, append))
+        return self.consoles.pop(0)
+
+    @staticmethod
+    def build(linux, arch, *fragments, **_):
+        """Stand in for guestlib.build()."""
+        return " ".join((linux, arch) + fragments)
+
+    @staticmethod
+    def release(kernel, **_):
+        """Stand in for guestlib.release()."""
+        return kernel.split()[0] + ".100"
+
+    def run_it(self, *options):
+        """Run the script; return its exit status and output."""
+        out = io.StringIO()
+        with unittest.mock.patch.object(sys, "argv", [self.SCRIPT, *options]), \
+                contextlib.redirect_stdout(out):
+            return self.script.run(), out.getvalue()
+
+
+class Kernel(Guest):
+    """bench/kernel."""
+
+    SCRIPT = "kernel"
+    ONE = ("--kernel", "with", "--without", "none", "--orc", "orc")
 
     # A kernel with kmemtrace disabled costs 2 ticks more than one without
     # kmemtrace.
@@ -118,35 +157,20 @@ class Kernel(unittest.TestCase):
             text += f"cost: {tracer} pages {2 * ticks} {2 * events}\r\n"
         return text
 
-    def run_it(self, *options):
-        """Run bench/kernel; return its exit status and output."""
-        def boot(kernel, append):
-            self.boots.append((kernel, append))
-            return self.kernel.parse(self.consoles.pop(0))
-        self.kernel.boot = boot
-        argv, sys.argv = sys.argv, ["kernel", "--kernel", "with", "--without", "none",
-                              "--orc", "orc", *options]
-        out = io.StringIO()
-        try:
-            with contextlib.redirect_stdout(out):
-                return self.kernel.run(), out.getvalue()
-        finally:
-            sys.argv = argv
-
     def test_goals(self):
         """The script prints all figures and compares the goals."""
         self.consoles = (2 * [self.WITHOUT] + 2 * [self.console(56, 80)] +
                          2 * [self.console(64, 99)] +
                          4 * [self.console(72, 1500)])
         with tempfile.NamedTemporaryFile() as figures:
-            status, text = self.run_it("--strict", "--json", figures.name)
+            status, text = self.run_it(*self.ONE, "--strict", "--json", figures.name)
             found = json.load(figures)
         self.assertEqual(status, 0, text)
         self.assertEqual(self.boots, 2 * [("none", "")] +
                          2 * [("with", "kmemtrace.abi=1")] +
                          2 * [("with", "")] +
-                         2 * [("with", self.kernel.STACKS)] +
-                         2 * [("orc", self.kernel.STACKS)])
+                         2 * [("with", self.script.STACKS)] +
+                         2 * [("orc", self.script.STACKS)])
         self.assertRegex(text, r"kmalloc +50 +2\.0 +80\.0 +99\.0 +1500\.0 +1500\.0 "
                          r"+600\.0 +3000\.0")
         self.assertRegex(text, r"mean +2\.0 +80\.0 +99\.0 +1500\.0 +1500\.0 +600\.0 "
@@ -160,7 +184,7 @@ class Kernel(unittest.TestCase):
         self.consoles = [self.WITHOUT, self.console(56, 80),
                          self.console(64, 101), self.console(72, 1500),
                          self.console(72, 1501)]
-        status, text = self.run_it("--strict", "--once")
+        status, text = self.run_it(*self.ONE, "--strict", "--once")
         self.assertEqual(status, 3)
         self.assertRegex(text, r"101\.0 +<= 100 +MISSED")
         self.assertRegex(text, r"ORC +1501\.0 +<= 1500 +MISSED")
@@ -170,15 +194,59 @@ class Kernel(unittest.TestCase):
         self.consoles = (2 * [self.WITHOUT] + 3 * [self.console(56, 80)] +
                          [self.console(64, 80)] +
                          4 * [self.console(72, 1500)])
-        status, text = self.run_it("--strict")
+        status, text = self.run_it(*self.ONE, "--strict")
         self.assertEqual(status, 3)
         self.assertRegex(text, r"two runs print the same figures +no +yes +MISSED")
+
+    def test_versions(self):
+        """Several kernels are compared with the cost of Linux 6.1."""
+        self.consoles = [self.console(64, 90), self.WITHOUT,
+                         self.console(64, 98), self.WITHOUT]
+        status, text = self.run_it("--strict", "--once", "--linux", "6.1,7.2")
+        self.assertEqual(status, 3)
+        fragments = "x86_64 slub ftrace cost debuginfo"
+        self.assertEqual([kernel for kernel, _ in self.boots],
+                         [f"6.1 {fragments}", f"6.1 {fragments} off",
+                          f"7.2 {fragments}", f"7.2 {fragments} off"])
+        self.assertRegex(text, r"6\.1: off +v2 +ftrace +7\.2: off +v2 +ftrace")
+        self.assertRegex(text, r"mean +2\.0 +90\.0 +600\.0 +2\.0 +98\.0 +600\.0")
+        self.assertRegex(text, r"6\.1, version 2, mean +90\.0 +<= 97 +met")
+        self.assertRegex(text, r"7\.2, version 2, mean +98\.0 +<= 97 +MISSED")
 
     def test_no_figures(self):
         """A guest without figures is an error."""
         self.consoles = ["nothing"]
         with self.assertRaisesRegex(Exception, "printed no figures"):
-            self.run_it()
+            self.run_it(*self.ONE)
+
+
+class Instructions(Guest):
+    """bench/instructions."""
+
+    SCRIPT = "instructions"
+
+    def test_purposes(self):
+        """An instruction belongs to the innermost function of the table."""
+        source = unittest.mock.Mock(spec=self.script.Source)
+        source.symbol = {1: "kmalloc", 2: "__traceiter_kmalloc", 3: "probe_kmalloc",
+                         4: "probe_kmalloc", 5: "probe_kmalloc", 6: "probe_kmalloc",
+                         7: "native_sched_clock", 8: "kmemtrace_make_room",
+                         9: "kmalloc", 10: "get_partial_node"}.get
+        source.chains = {
+            3: [("probe_kmalloc", "slab.c:1")],
+            4: [("kmemtrace_fill", "record.h:2"), ("kmemtrace_write", "record.h:3"),
+                ("kmemtrace_record", "record.h:4")],
+            5: [("kmemtrace_record", "record.h:5")],
+            6: [("kmemtrace_record", "record.h:6")]}
+        source.text = {"record.h:5": "buf = raw_cpu_read(kmemtrace_cpus.buf);",
+                       "record.h:6": "raw_cpu_write(kmemtrace_cpus.buf, buf);"}.get
+        off = collections.Counter({1: 10, 9: 10})
+        on = collections.Counter({1: 10, 2: 10, 3: 20, 4: 30, 5: 40, 6: 50, 7: 60,
+                                  8: 1, 9: 12, 10: 5})
+        self.assertEqual(self.script.split(source, off, on), {
+            2: ("tracepoint", 10), 3: ("probe", 20), 4: ("store", 30),
+            5: ("reservation", 40), 6: ("commit", 50), 7: ("clock", 60),
+            8: ("sub-buffer change", 1), 9: ("tracepoint", 2), 10: ("other", 5)})
 
 
 if __name__ == "__main__":
