@@ -56,11 +56,11 @@ NOKPROBE_SYMBOL(probe_vfree_rcu);
 KMEMTRACE_ONLY_PROBE(kmemtrace_kfree_rcu, probe_kfree_rcu);
 KMEMTRACE_ONLY_PROBE(kmemtrace_vfree_rcu, probe_vfree_rcu);
 
-static struct kmemtrace_event_source kmemtrace_deferred_sources[] = {
+static struct kmemtrace_event_source kmemtrace_kfree_rcu_sources[] = {
 	KMEMTRACE_EVENT_SOURCE("kfree_rcu", DEFER, KMALLOC,
 			       kmemtrace_kfree_rcu_probes),
 	KMEMTRACE_EVENT_SOURCE("vfree_rcu", DEFER, VMALLOC,
 			       kmemtrace_vfree_rcu_probes),
 };
 
-KMEMTRACE_SOURCES_FEATURE(kmemtrace_deferred);
+KMEMTRACE_SOURCES_FEATURE(kmemtrace_kfree_rcu);
