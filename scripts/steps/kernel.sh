@@ -13,6 +13,17 @@ kernel()
 		--module "$kmt_top/kernel-patches/core/samples/kmemtrace" "$@"
 }
 
+# kernel_options KERNEL: print the options of vm/build for a kernel in the name of a
+# step.
+kernel_options()
+{
+	case $1 in
+	6-12) echo "--linux 6.12 slub" ;;
+	newest) echo "--linux newest slub" ;;
+	*) echo "$1" ;;
+	esac
+}
+
 # series: write the patches for the mailing list to $work/series.
 series()
 {
@@ -40,8 +51,17 @@ step_kernel_slub()
 	acyclic "$built"
 }
 
-step_kernel_slab() { kernel slab; }
-step_kernel_slob() { kernel slob; }
+# kernel_step KERNEL: build a kernel for the steps of that name.
+kernel_step()
+{
+	# shellcheck disable=SC2046 # several words
+	kernel $(kernel_options "$1")
+}
+
+step_kernel_slab() { kernel_step slab; }
+step_kernel_slob() { kernel_step slob; }
+step_kernel_6_12() { kernel_step 6-12; }
+step_kernel_newest() { kernel_step newest; }
 step_kernel_debug() { kernel slub debug; }
 
 # Check that a kernel tree has the same header and files as this tree.
@@ -61,6 +81,11 @@ step_abi_copy()
 		return 1
 	fi
 }
+
+# kernel-patches/apply on the sources of each version.
+step_apply() { "$kmt_top/tests/vm/apply.sh"; }
+
+step_config_errors() { "$kmt_top/tests/vm/config-errors.sh"; }
 
 step_checkpatch()
 {

@@ -22,10 +22,10 @@ guest()
 # Buffer space for the 300000 events of a boot with ACPI, before a reader exists.
 traced=(--append 'kmemtrace.enable=yes kmemtrace.subbufs=60')
 
-# boot ALLOCATOR: record and check the main job.
+# boot KERNEL [OPTION of vm/run]...: record and check the main job.
 boot()
 {
-	guest "$1" "$work/boot-$1" boot-capture.sh "${@:2}"
+	guest "$(kernel_options "$1")" "$work/boot-$1" boot-capture.sh "${@:2}"
 	python3 "$kmt_top/tests/vm/main_job.py" "$work/boot-$1/capture"
 }
 
@@ -51,34 +51,29 @@ step_boot_slob()
 	meta_has "$work/boot-slob/capture" abi_version=1
 }
 
-# gap ALLOCATOR: check that each path through the allocators is recorded a known
-# number of times.
+step_boot_newest() { boot newest --fail-on-trouble "${traced[@]}"; }
+step_boot_6_12() { boot 6-12 --fail-on-trouble "${traced[@]}"; }
+
+# judge_gap FOLDER: compare the records with the work that the module reports.
+judge_gap()
+{
+	python3 "$kmt_top/tests/vm/gap.py" "$1/capture" "$1/gap.log" "$1"/nmi*
+}
+
+# gap KERNEL [OPTION of vm/run]...: check that each path through the allocators is
+# recorded a known number of times.
 gap()
 {
-	guest "$1" "$work/gap-$1" gap.sh "${traced[@]}"
-	python3 "$kmt_top/tests/vm/gap.py" "$work/gap-$1/capture" \
-		"$work/gap-$1/gap.log" "$work/gap-$1"/nmi*
+	guest "$(kernel_options "$1")" "$work/gap-$1" gap.sh "${@:2}"
+	judge_gap "$work/gap-$1"
 	version2 "$work/gap-$1"
 }
 
-step_gap_slub() { gap slub; }
-step_gap_slab() { gap slab; }
-step_gap_slob() { gap slob; }
-
-# version NAME VERSION: the main job and the gap test on a kernel of another version.
-version()
-{
-	guest "--linux $2 slub" "$work/$1-boot" boot-capture.sh \
-		--fail-on-trouble "${traced[@]}"
-	python3 "$kmt_top/tests/vm/main_job.py" "$work/$1-boot/capture"
-	guest "--linux $2 slub" "$work/$1-gap" gap.sh --fail-on-trouble \
-		"${traced[@]}"
-	python3 "$kmt_top/tests/vm/gap.py" "$work/$1-gap/capture" \
-		"$work/$1-gap/gap.log" "$work/$1-gap"/nmi*
-}
-
-step_newest() { version newest newest; }
-step_6_12() { version 6-12 6.12; }
+step_gap_slub() { gap slub "${traced[@]}"; }
+step_gap_slab() { gap slab "${traced[@]}"; }
+step_gap_slob() { gap slob "${traced[@]}"; }
+step_gap_newest() { gap newest --fail-on-trouble "${traced[@]}"; }
+step_gap_6_12() { gap 6-12 --fail-on-trouble "${traced[@]}"; }
 
 # reconcile NAME FRAGMENTS APPEND [OPTION of tests/vm/reconcile.py]...: compare live
 # objects with slabinfo; see docs/testing.md.
@@ -276,6 +271,23 @@ step_version1()
 	python3 "$kmt_top/tests/vm/version1.py" "$work/version1"
 }
 
+# Records of version 2, which have the events of version 3 except the hand-over to
+# kfree_rcu().
+step_version2()
+{
+	guest slub "$work/version2" version2.sh --fail-on-trouble --append \
+		'kmemtrace.abi=2 kmemtrace.subbufs=60'
+	python3 "$kmt_top/tests/vm/gap.py" "$work/version2/capture" \
+		"$work/version2/gap.log"
+	version2 "$work/version2" --work
+}
+
+step_no_stacks()
+{
+	guest slub "$work/no-stacks" no-stacks.sh --append \
+		'kmemtrace.enable=yes kmemtrace.stacks=yes stack_depot_disable=on'
+}
+
 step_parameters()
 {
 	guest slub "$work/parameters" parameters.sh --memory 256 --append \
@@ -341,8 +353,7 @@ step_debug()
 	# With two nodes the page allocator uses additional wrappers.
 	guest 'slub debug' "$work/debug-gap" gap.sh "${debug_opts[@]}" \
 		--append "$on numa=fake=2 kmemtrace.stacks=yes"
-	python3 "$kmt_top/tests/vm/gap.py" "$work/debug-gap/capture" \
-		"$work/debug-gap/gap.log" "$work/debug-gap"/nmi*
+	judge_gap "$work/debug-gap"
 	version2 "$work/debug-gap" --accounted
 }
 
