@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <linux/kmemtrace_abi.h>
@@ -239,6 +240,17 @@ static bool make_pipes(unsigned int n)
 	return good;
 }
 
+/* Make and close pipes in another process. */
+static bool make_pipes_elsewhere(unsigned int n)
+{
+	pid_t child = fork();
+	int status;
+
+	if (!child)
+		_exit(!make_pipes(n));
+	return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
 /* Return whether a record is that of an array which make_pipes() has allocated. */
 static bool is_array(const struct kmemtrace_event_v2 *e)
 {
@@ -415,7 +427,8 @@ static void test_filter(void)
 	bool good;
 
 	snprintf(text, sizeof(text), "pid=%u size=%u-", self, (unsigned int)PIPE_ARRAY);
-	good = write_text("filter", text) == 0 && start() && make_pipes(PIPES) && stop();
+	good = write_text("filter", text) == 0 && start() && make_pipes(PIPES) &&
+	       make_pipes_elsewhere(PIPES) && stop();
 	while ((e = next_record(&c)))
 		other += e->v1.event_id == KMEMTRACE_EVENT_ALLOC &&
 			 (e->v1.bytes_alloc < PIPE_ARRAY || (abi > 1 && e->pid != self));
