@@ -6,6 +6,7 @@ EXTRA_DIST += \
 	vm/bufread/bufread.c \
 	vm/lib.sh \
 	vm/run \
+	vm/selftest \
 	vm/source \
 	vm/config \
 	vm/count/Kbuild \
