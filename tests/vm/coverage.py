@@ -251,7 +251,8 @@ def compare(directory, symbols, n_dropped):
 
 
 def read_exceptions(path, version):
-    """Return (kind, difference, functions, may be absent, text) of each line."""
+    """Return (kind, difference, functions by cause, may be absent, text) of each
+    line."""
     exceptions = []
     with open(path, encoding="utf-8") as f:
         for line in f:
@@ -261,17 +262,27 @@ def read_exceptions(path, version):
             kind, what, functions, versions, _ = words
             for name in versions.split(","):
                 if name.rstrip("?") == version:
-                    exceptions.append((kind, what, set(functions.split("+")),
-                                       name.endswith("?"), line.strip()))
+                    causes = [set(cause.split("+"))
+                              for cause in functions.split(">")]
+                    exceptions.append((kind, what, causes, name.endswith("?"),
+                                       line.strip()))
     return exceptions
 
 
+def names(cause, symbols):
+    """Return the functions of a call site or of callers, innermost first."""
+    return [symbols.function(address).removesuffix("_noprof")
+            for address in (cause if isinstance(cause, tuple) else (cause,))]
+
+
 def describe(causes, symbols):
-    text = []
-    for cause in causes:
-        addresses = cause if isinstance(cause, tuple) else (cause,)
-        text.append(" < ".join(symbols.function(a) for a in addresses))
-    return " | ".join(text)
+    return " | ".join(" < ".join(names(cause, symbols)) for cause in causes)
+
+
+def matches(exception, kind, what, causes, symbols):
+    return (exception[:2] == (kind, what) and len(exception[2]) == len(causes)
+            and all(wanted <= set(names(cause, symbols))
+                    for wanted, cause in zip(exception[2], causes)))
 
 
 def judge(coverage, symbols, exceptions):
@@ -279,12 +290,8 @@ def judge(coverage, symbols, exceptions):
     explained = collections.Counter()
     unexplained = collections.Counter()
     for (kind, what, causes), n in coverage.found.items():
-        functions = set()
-        for cause in causes:
-            for address in cause if isinstance(cause, tuple) else (cause,):
-                functions.add(symbols.function(address))
         for exception in exceptions:
-            if exception[:2] == (kind, what) and exception[2] <= functions:
+            if matches(exception, kind, what, causes, symbols):
                 explained[exception[4]] += n
                 break
         else:

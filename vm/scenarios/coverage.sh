@@ -83,39 +83,6 @@ huge_pool()
 	echo 0 >/proc/sys/vm/nr_hugepages
 }
 
-# Allocate from the areas of contiguous memory; only with the fragment coverage.
-contiguous()
-{
-	local area
-	for area in /sys/kernel/debug/cma/*/; do
-		[ -e "$area/alloc" ] || continue
-		echo 37 >"$area/alloc" || fail "no contiguous memory"
-		echo 37 >"$area/free" || fail "contiguous memory is not freed"
-	done
-}
-
-# Let charges of memory cgroups fail; only with the fragment coverage.
-charge()
-{
-	[ -e /proc/cgroups ] || return 0
-	mkdir -p /tmp/cgroup
-	mount -t cgroup2 cgroup /tmp/cgroup || return 0
-	echo +memory >/tmp/cgroup/cgroup.subtree_control
-	mkdir /tmp/cgroup/small
-	echo 1M >/tmp/cgroup/small/memory.max
-	sh -c 'echo $$ >/tmp/cgroup/small/cgroup.procs
-		i=0
-		while [ $i -lt 200 ]; do
-			mkdir -p /tmp/charged/$i/$i/$i
-			true | true
-			i=$((i + 1))
-		done' 2>/dev/null
-	grep '^max ' /tmp/cgroup/small/memory.events
-	rm -rf /tmp/charged
-	rmdir /tmp/cgroup/small
-	umount /tmp/cgroup
-}
-
 hotplug()
 {
 	local cpu1=/sys/devices/system/cpu/cpu1/online i=0
@@ -141,7 +108,7 @@ modules()
 
 [ "$(cat $kmt/enabled)" = 1 ] || fail "tracing is not on"
 daemon_start /out/capture
-for part in "work 1" modules split_huge huge_pool contiguous compact charge hotplug \
+for part in "work 1" modules split_huge huge_pool compact hotplug \
 	reclaim "work_processes 20"; do
 	say "$part"
 	$part
