@@ -25,7 +25,7 @@ kmt_host_arch()
 kmt_set_arch()
 {
 	arch=$1
-	qemu_package=qemu-system-arm
+	qemu_package='qemu-system-arm'
 	case $arch in
 	x86_64) karch=x86 image=bzImage deb_arch=amd64 triplet=x86_64-linux-gnu
 		qemu=x86_64 qemu_package=qemu-system-x86 ;;

@@ -2,9 +2,13 @@
 EXTRA_DIST += \
 	vm/README.md \
 	vm/apt.sh \
+	vm/arch.sh \
 	vm/build \
 	vm/bufread/bufread.c \
+	vm/cross \
+	vm/launcher.c \
 	vm/lib.sh \
+	vm/qemu.sh \
 	vm/run \
 	vm/selftest \
 	vm/source \

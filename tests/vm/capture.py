@@ -37,13 +37,21 @@ def record_size(directory):
                                    64 if version(directory) > 1 else 56))
 
 
+def record_struct(directory):
+    """Return the record's layout, in the byte order of the traced machine."""
+    layout = RECORDS[record_size(directory)]
+    if meta(directory).get("byte_order") == "big":
+        return struct.Struct(">" + layout.format[1:])
+    return layout
+
+
 def read_all(directory, cpu):
     """Return a CPU's records without marks, and (index, events, since, time) of
     each loss."""
     with open(os.path.join(directory, f"cpu{cpu}.out"), "rb") as f:
         data = f.read()
     size = record_size(directory)
-    record = RECORDS[size]
+    record = record_struct(directory)
     assert len(data) % record.size == 0, f"cpu{cpu}.out: part of a record"
     events, lost = [], []
     for fields in record.iter_unpack(data):

@@ -8,6 +8,7 @@ EXTRA_DIST += \
 	tests/vm/config-errors.sh \
 	tests/vm/control.py \
 	tests/vm/coverage.py \
+	tests/vm/equal_counts.py \
 	tests/vm/ftrace.py \
 	tests/vm/gap.py \
 	tests/vm/guarded.py \
