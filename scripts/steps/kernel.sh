@@ -2,17 +2,6 @@
 # shellcheck shell=bash disable=SC2154,SC2164 # scripts/test sets -e and the variables
 # Steps of scripts/test that check the kernel's sources.
 
-# kernel FRAGMENT...: build a kernel with the tests' modules and print its folder.
-kernel()
-{
-	"$kmt_top/vm/build" -q --module "$kmt_top/vm/storm" \
-		--module "$kmt_top/vm/gap" --module "$kmt_top/vm/witness" \
-		--module "$kmt_top/vm/faulty" --module "$kmt_top/vm/count" \
-		--module "$kmt_top/vm/snapshot" --module "$kmt_top/vm/relay" \
-		--module "$kmt_top/vm/nested" \
-		--module "$kmt_top/kernel-patches/core/samples/kmemtrace" "$@"
-}
-
 # kernel_options KERNEL: print the options of vm/build for a kernel in the name of a
 # step.
 kernel_options()
@@ -20,8 +9,27 @@ kernel_options()
 	case $1 in
 	6-12) echo "--linux 6.12 slub" ;;
 	newest) echo "--linux newest slub" ;;
+	arm64|s390x|arm) echo "--linux newest --arch $1 slub" ;;
 	*) echo "$1" ;;
 	esac
+}
+
+# kernel OPTION of vm/build...: build a kernel with the tests' modules and print its
+# folder. Guests of other architectures only run the storm and the counting test.
+kernel()
+{
+	local modules=() name
+
+	for name in storm gap; do
+		modules+=(--module "$kmt_top/vm/$name")
+	done
+	if [[ $* != *--arch* ]]; then
+		for name in witness faulty count snapshot relay nested; do
+			modules+=(--module "$kmt_top/vm/$name")
+		done
+		modules+=(--module "$kmt_top/kernel-patches/core/samples/kmemtrace")
+	fi
+	"$kmt_top/vm/build" -q "${modules[@]}" "$@"
 }
 
 # series: write the patches for the mailing list to $work/series.
@@ -62,6 +70,9 @@ step_kernel_slab() { kernel_step slab; }
 step_kernel_slob() { kernel_step slob; }
 step_kernel_6_12() { kernel_step 6-12; }
 step_kernel_newest() { kernel_step newest; }
+step_kernel_arm64() { kernel_step arm64; }
+step_kernel_s390x() { kernel_step s390x; }
+step_kernel_arm() { kernel_step arm; }
 step_kernel_debug() { kernel slub debug; }
 
 # Check that a kernel tree has the same header and files as this tree.

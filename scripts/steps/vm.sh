@@ -5,16 +5,33 @@
 
 export PYTHONDONTWRITEBYTECODE=1
 
-# guest FRAGMENTS OUT SCENARIO [OPTION of vm/run]...
+# programs OPTIONS: build the programs for the guest of a kernel with these options of
+# vm/build, and print their build directory.
+programs()
+{
+	local arch
+
+	arch=$(sed -n 's/.*--arch \([^ ]*\).*/\1/p' <<<"$1")
+	if [ -n "$arch" ]; then
+		"$kmt_top/vm/cross" -q "$arch"
+	else
+		echo "$builddir"
+	fi
+}
+
+# guest OPTIONS OUT SCENARIO [OPTION of vm/run]...: boot the kernel that vm/build makes
+# with OPTIONS.
 guest()
 {
-	local fragments=$1 out=$2 scenario=$3 built
+	local options=$1 out=$2 scenario=$3 built its_programs
 	shift 3
+	# This machine checks and reports the captures of all guests.
 	kmt_build_programs "$builddir"
+	its_programs=$(programs "$options")
 	# shellcheck disable=SC2086 # one or more words
-	built=$(kernel $fragments)
+	built=$(kernel $options)
 	rm -rf "$out"
-	"$kmt_top/vm/run" --kernel "$built" --builddir "$builddir" --out "$out" \
+	"$kmt_top/vm/run" --kernel "$built" --builddir "$its_programs" --out "$out" \
 		"$@" "$kmt_top/vm/scenarios/$scenario"
 	sed -n '/kmemtrace-vm: started/,$p' "$out/console.log"
 }
@@ -54,6 +71,13 @@ step_boot_slob()
 step_boot_newest() { boot newest --fail-on-trouble "${traced[@]}"; }
 step_boot_6_12() { boot 6-12 --fail-on-trouble "${traced[@]}"; }
 
+# Options for guests of other architectures, which are slower to emulate.
+foreign=(--fail-on-trouble --timeout 900 "${traced[@]}")
+
+step_boot_arm64() { boot arm64 "${foreign[@]}"; }
+step_boot_s390x() { boot s390x "${foreign[@]}"; }
+step_boot_arm() { boot arm "${foreign[@]}"; }
+
 # judge_gap FOLDER: compare the records with the work that the module reports.
 judge_gap()
 {
@@ -74,6 +98,31 @@ step_gap_slab() { gap slab "${traced[@]}"; }
 step_gap_slob() { gap slob "${traced[@]}"; }
 step_gap_newest() { gap newest --fail-on-trouble "${traced[@]}"; }
 step_gap_6_12() { gap 6-12 --fail-on-trouble "${traced[@]}"; }
+step_gap_arm64() { gap arm64 "${foreign[@]}"; }
+step_gap_s390x() { gap s390x "${foreign[@]}"; }
+step_gap_arm() { gap arm "${foreign[@]}"; }
+
+# The counting test has the same figures on each architecture.
+step_equal_counts()
+{
+	local arch capture compared=
+
+	for arch in newest arm64 s390x arm; do
+		capture=$work/gap-$arch/capture
+		[ -e "$capture/kmemtrace.complete" ] || continue
+		kmemtrace-report --json --lines 0 "$capture" >"$work/gap-$arch.json"
+		[ "$arch" != newest ] || continue
+		[ -e "$work/gap-newest.json" ] || break
+		echo "x86_64 and $arch:"
+		python3 "$kmt_top/tests/vm/equal_counts.py" \
+			"$work/gap-newest.json" "$work/gap-$arch.json"
+		compared=yes
+	done
+	[ -n "$compared" ] || {
+		echo "needs the captures of gap-newest and gap-arm64, gap-s390x, or gap-arm"
+		exit 77
+	}
+}
 
 # reconcile NAME FRAGMENTS APPEND [OPTION of tests/vm/reconcile.py]...: compare live
 # objects with slabinfo; see docs/testing.md.
