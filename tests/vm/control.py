@@ -173,7 +173,7 @@ def judge_cache(out):
           {e.type_id for e in cache.events} - {0, 1}, set())
     equal("cache: others", {names[e.cache][4] for e in cache.events
           if e.type_id == 1 and
-          not re.match("dent..$|fil.*$",
+          not re.match("dent..$|fil.*$|kmalloc-64$",
                        names[e.cache][4])}, set())
     equal("cache: size of what is kmalloc's",
           {e.bytes_alloc for e in cache.allocs("kmalloc")}, {storm})

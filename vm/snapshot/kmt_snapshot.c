@@ -110,7 +110,8 @@ static noinline int snapshot_fail(gfp_t gfp)
 	LIST_HEAD(pages);
 	struct page *page, *next;
 
-	while ((page = alloc_pages(GFP_NOWAIT | __GFP_NORETRY | gfp,
+	/* GFP_NOWAIT of newer kernels includes __GFP_NOWARN. */
+	while ((page = alloc_pages(__GFP_KSWAPD_RECLAIM | __GFP_NORETRY | gfp,
 				   MAX_PAGE_ORDER)))
 		list_add(&page->lru, &pages);
 	list_for_each_entry_safe(page, next, &pages, lru)
