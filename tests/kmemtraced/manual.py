@@ -61,13 +61,14 @@ class Manual(DaemonTest):
         """kmemtrace-report(1) describes what "Events" counts."""
         manual = " ".join(source("man", "kmemtrace-report.1").split())
         self.assertIn(
-            '.Dq Events counts the records of allocations and frees, and records '
-            'of unknown events; it does not count LOST records, annotations, '
+            '.Dq Events counts the records of allocations, frees and '
+            'deferred frees, and records of unknown events; it does not count LOST records, annotations, '
             'STOP records and incomplete records.', manual)
         os.mkdir(self.out)
         at = {"pid": 0}
         self.write(os.path.join(self.out, "cpu0.out"), b"".join((
             mkcapture.event_v2(t=1, ptr=64, **at),
+            mkcapture.event_v2(event_id=7, t=1, ptr=64, **at),
             mkcapture.event_v2(event_id=2, t=2, ptr=64, **at),
             mkcapture.lost(3, 5, 2),
             *mkcapture.mark(4, 1, ["a string of two records" * 3]),
@@ -75,7 +76,7 @@ class Manual(DaemonTest):
             b"part")))
         report = subprocess.run([REPORT, self.out], capture_output=True,
                                 text=True, check=True).stdout
-        self.assertRegex(report, r"\nEvents: +3 in ")
+        self.assertRegex(report, r"\nEvents: +4 in ")
 
     def test_record(self):
         """The tables in kmemtrace(5) agree with the header."""
