@@ -34,11 +34,9 @@ kmemtrace_call_site(u8 event_id, unsigned long return_address, gfp_t gfp_flags)
 
 #else
 
-static __always_inline unsigned long
-kmemtrace_call_site(u8 event_id, unsigned long return_address, gfp_t gfp_flags)
-{
-	return return_address;
-}
+/* A macro, so that the writer has the same instructions as without this feature. */
+#define kmemtrace_call_site(event_id, return_address, gfp_flags)	\
+	(return_address)
 
 #endif /* CONFIG_MEM_ALLOC_PROFILING */
 
