@@ -33,7 +33,9 @@ int main(int argc, char **argv)
 {
 	static char program[4096];
 	static char preload[4096];
-	const char *libraries = getenv("LD_PRELOAD");
+	static char folders[8192];
+	const char *preloaded = getenv("LD_PRELOAD");
+	const char *first = getenv("LD_LIBRARY_PATH");
 	char **args = calloc((size_t)argc + 10, sizeof(*args));
 	int n = 0;
 
@@ -42,15 +44,17 @@ int main(int argc, char **argv)
 		return 127;
 	}
 	args[n++] = (char *)QEMU;
-	if (libraries) {
-		snprintf(preload, sizeof(preload), "LD_PRELOAD=%s", libraries);
+	if (preloaded) {
+		snprintf(preload, sizeof(preload), "LD_PRELOAD=%s", preloaded);
 		args[n++] = (char *)"-E";
 		args[n++] = preload;
 		unsetenv("LD_PRELOAD");
 	}
 	args[n++] = (char *)LOADER;
 	args[n++] = (char *)"--library-path";
-	args[n++] = (char *)LIBRARIES;
+	snprintf(folders, sizeof(folders), "%s%s%s", first ? first : "",
+		 first ? ":" : "", LIBRARIES);
+	args[n++] = folders;
 	args[n++] = (char *)"--argv0";
 	args[n++] = argv[0];
 	args[n++] = program;

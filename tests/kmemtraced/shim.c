@@ -679,7 +679,15 @@ int ioctl(int fd, unsigned long request, ...)
 static void *map(void *at, size_t n, int protection, int flags, int fd,
 		 off_t offset)
 {
-#ifdef SYS_mmap2
+#ifdef __s390x__
+	/* The system call takes the address of its arguments. */
+	unsigned long args[] = {
+		(unsigned long)at,	   n,
+		(unsigned long)protection, (unsigned long)flags,
+		(unsigned long)fd,	   (unsigned long)offset};
+
+	return (void *)syscall(SYS_mmap, args);
+#elif defined(SYS_mmap2)
 	return (void *)syscall(SYS_mmap2, at, n, protection, flags, fd,
 			       offset / 4096);
 #else
