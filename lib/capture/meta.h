@@ -35,8 +35,8 @@ void kmt_capture_meta_set_continues(GKeyFile *meta, gboolean continues);
 void kmt_capture_meta_add_cpu(GKeyFile *meta, const char *sys, guint cpu);
 
 /*
- * Set the size of a CPU's file in bytes and the number of its lost events; overruns
- * is NULL if the number is unknown.
+ * Set the size of a CPU's file in bytes and the number of its lost events;
+ * overruns is NULL if the number is unknown.
  */
 void kmt_capture_meta_set_cpu(GKeyFile *meta, guint cpu, guint64 bytes,
 			      const guint64 *overruns);
