@@ -58,9 +58,11 @@ static __always_inline struct kmem_cache *kmemtrace_cache_of(const void *object)
 static __always_inline struct kmem_cache *kmemtrace_kfree_cache(const void *object)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
-	struct kmem_cache *s = kmemtrace_cache_of(object);
+	struct slab *slab = virt_to_slab(object);
 
-	return s && !(s->flags & SLAB_KMALLOC) ? s : NULL;
+	/* The slab of an object in use has a cache. */
+	return slab && !(slab->slab_cache->flags & SLAB_KMALLOC) ?
+		       slab->slab_cache : NULL;
 #else
 	return NULL;
 #endif

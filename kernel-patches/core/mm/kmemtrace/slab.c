@@ -84,21 +84,6 @@ static void probe_kmemtrace_kmalloc(void *data, unsigned long call_site,
 }
 NOKPROBE_SYMBOL(probe_kmemtrace_kmalloc);
 
-/* kfree() and its relatives also free the objects of caches. */
-static void probe_kfree(void *data, unsigned long call_site, const void *ptr)
-{
-	struct kmem_cache *s;
-
-	if (ZERO_OR_NULL_PTR(ptr))
-		return;
-	s = kmemtrace_kfree_cache(ptr);
-	kmemtrace_record_free(s ? KMEMTRACE_TYPE_CACHE : KMEMTRACE_TYPE_KMALLOC,
-			      call_site, kmemtrace_object(ptr),
-			      s ? kmemtrace_cache_number(s) :
-				  KMEMTRACE_CACHE_NONE);
-}
-NOKPROBE_SYMBOL(probe_kfree);
-
 static void probe_cache_alloc(void *data, unsigned long call_site,
 			      const void *ptr, struct kmem_cache *s,
 			      gfp_t gfp_flags, int node)
@@ -131,6 +116,26 @@ static void probe_cache_free(void *data, unsigned long call_site,
 			      kmemtrace_object(ptr), kmemtrace_cache_number(s));
 }
 NOKPROBE_SYMBOL(probe_cache_free);
+
+/*
+ * kfree() and its relatives also free the objects of caches, but rarely.  The usual case
+ * has a branch of its own, in which the type and the cache are constants.
+ */
+static void probe_kfree(void *data, unsigned long call_site, const void *ptr)
+{
+	struct kmem_cache *s;
+
+	if (ZERO_OR_NULL_PTR(ptr))
+		return;
+	s = kmemtrace_kfree_cache(ptr);
+	if (unlikely(s))
+		probe_cache_free(data, call_site, ptr, s);
+	else
+		kmemtrace_record_free(KMEMTRACE_TYPE_KMALLOC, call_site,
+				      kmemtrace_object(ptr),
+				      KMEMTRACE_CACHE_NONE);
+}
+NOKPROBE_SYMBOL(probe_kfree);
 
 KMEMTRACE_PROBE(kfree, probe_kfree)
 KMEMTRACE_PROBE(kmem_cache_free, probe_cache_free)
