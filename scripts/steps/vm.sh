@@ -93,11 +93,15 @@ gap()
 	version2 "$work/gap-$1"
 }
 
-step_gap_slub() { gap slub "${traced[@]}"; }
+# Contiguous and gigantic pages come from an area that the command line reserves.
+gap_opts=(--memory 5120 --append
+	'kmemtrace.enable=yes kmemtrace.subbufs=60 hugetlb_cma=1G')
+
+step_gap_slub() { gap slub "${gap_opts[@]}"; }
 step_gap_slab() { gap slab "${traced[@]}"; }
 step_gap_slob() { gap slob "${traced[@]}"; }
-step_gap_newest() { gap newest --fail-on-trouble "${traced[@]}"; }
-step_gap_6_12() { gap 6-12 --fail-on-trouble "${traced[@]}"; }
+step_gap_newest() { gap newest --fail-on-trouble "${gap_opts[@]}"; }
+step_gap_6_12() { gap 6-12 --fail-on-trouble "${gap_opts[@]}"; }
 step_gap_arm64() { gap arm64 "${foreign[@]}"; }
 step_gap_s390x() { gap s390x "${foreign[@]}"; }
 step_gap_arm() { gap arm "${foreign[@]}"; }
@@ -328,7 +332,7 @@ step_version2()
 		'kmemtrace.abi=2 kmemtrace.subbufs=60'
 	python3 "$kmt_top/tests/vm/gap.py" "$work/version2/capture" \
 		"$work/version2/gap.log"
-	version2 "$work/version2" --work
+	version2 "$work/version2" --abi 2
 }
 
 step_no_stacks()
