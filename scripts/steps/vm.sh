@@ -128,6 +128,19 @@ step_equal_counts()
 	}
 }
 
+# Compare the live memory of each call site with the kernel's allocation profile.
+step_allocinfo()
+{
+	guest '--linux newest slub tags' "$work/allocinfo" allocinfo.sh --append \
+		'kmemtrace.enable=yes kmemtrace.subbufs=80 early_page_ext'
+	python3 "$kmt_top/tests/vm/allocinfo.py" "$work/allocinfo"
+}
+
+step_tags()
+{
+	guest '--linux newest slub tags' "$work/tags" tags.sh "${traced[@]}"
+}
+
 # reconcile NAME FRAGMENTS APPEND [OPTION of tests/vm/reconcile.py]...: compare live
 # objects with slabinfo; see docs/testing.md.
 reconcile()
