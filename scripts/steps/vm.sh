@@ -128,6 +128,24 @@ step_equal_counts()
 	}
 }
 
+# The tests that the kernel patches bring along, on the kernel of OPTIONS of vm/build.
+selftest()
+{
+	local out=$work/selftest-$1 built
+
+	# shellcheck disable=SC2086 # several words
+	built=$(kernel $2)
+	mkdir -p "$out.program"
+	"$kmt_top/vm/selftest" "$built" "$out.program"
+	guest "$2" "$out" selftest.sh --file "$out.program/kmemtrace_test"
+}
+
+step_selftest()
+{
+	selftest newest '--linux newest slub kunit'
+	selftest 6-1 'slub kunit'
+}
+
 # Compare the live memory of each call site with the kernel's allocation profile.
 step_allocinfo()
 {
