@@ -36,16 +36,26 @@ static __always_inline u64 kmemtrace_cpu_clock(void)
 }
 
 /*
- * Publish the record of @size bytes at the writer's position.  Context: the writer of
- * the buffer, interrupts off.
+ * Move the writer's position to @offset, in bytes from the beginning of the sub-buffer,
+ * and so publish the records before it.  Context: the writer of the buffer, interrupts
+ * off.
  */
-static __always_inline void kmemtrace_commit(struct rchan_buf *buf, size_t size)
+static __always_inline void kmemtrace_publish(struct rchan_buf *buf, size_t offset)
 {
 	/*
 	 * A reader on any CPU that reads the new offset also reads the complete
 	 * record.  Pairs with smp_load_acquire() in kmemtrace_read_state().
 	 */
-	smp_store_release(&buf->offset, buf->offset + size);
+	smp_store_release(&buf->offset, offset);
+}
+
+/*
+ * Publish the record of @size bytes at the writer's position.  Context: the writer of
+ * the buffer, interrupts off.
+ */
+static __always_inline void kmemtrace_commit(struct rchan_buf *buf, size_t size)
+{
+	kmemtrace_publish(buf, buf->offset + size);
 }
 
 /* Store the fields of a record, except its timestamp.  @event_size: in bytes. */
@@ -66,23 +76,40 @@ kmemtrace_fill(struct kmemtrace_event *event, u8 event_id, u8 type_id,
 }
 
 /*
- * Write and commit a record to a buffer that has room.  @size: size of a record, in
- * bytes.  The caller has written the bytes beyond struct kmemtrace_event_v2; the buffer
- * still contains old records.  @context: preempt_count().  @account: KMEMTRACE_FLAG_ACCOUNT
+ * Store the timestamp of the record at the writer's position, and commit the record of
+ * @size bytes.  Return the buffer.  Context: the writer, interrupts off.
+ *
+ * The timestamp is stored last, and the addresses are read again: reading the clock is
+ * a function call, and two loads cost less than to preserve two registers across the
+ * call.
+ */
+static __always_inline struct rchan_buf *kmemtrace_finish(size_t size)
+{
+	u64 now = kmemtrace_cpu_clock();
+	struct rchan_buf *buf = raw_cpu_read(kmemtrace_cpus.own);
+	size_t offset = buf->offset;
+	struct kmemtrace_event *event = buf->data + offset;
+
+	event->timestamp = now;
+	kmemtrace_publish(buf, offset + size);
+	return buf;
+}
+
+/*
+ * Write and commit a record to the buffer of this CPU, which has room.  Return the
+ * buffer.  @event: the writer's position.  @size: size of a record, in bytes.  The
+ * caller has written the bytes beyond struct kmemtrace_event_v2; the buffer still
+ * contains old records.  @context: preempt_count().  @account: KMEMTRACE_FLAG_ACCOUNT
  * or 0.  Context: the writer of the buffer, interrupts off, kmemtrace_busy is this
  * CPU's buffer.
- *
- * The timestamp is stored last: reading the clock is a function call, and at that
- * point the compiler has few values to preserve across the call.
  */
-static __always_inline void
-kmemtrace_write(struct rchan_buf *buf, u16 size, unsigned int context,
-		u8 event_id, u8 type_id, unsigned long call_site, u64 ptr,
-		size_t bytes_req, size_t bytes_alloc, gfp_t gfp_flags, int node,
-		u16 cache, u16 account)
+static __always_inline struct rchan_buf *
+kmemtrace_write(struct kmemtrace_event_v2 *event, u16 size,
+		unsigned int context, u8 event_id, u8 type_id,
+		unsigned long call_site, u64 ptr, size_t bytes_req,
+		size_t bytes_alloc, gfp_t gfp_flags, int node, u16 cache,
+		u16 account)
 {
-	struct kmemtrace_event_v2 *event = buf->data + buf->offset;
-
 	kmemtrace_test_point(KMEMTRACE_TEST_SLOT);
 	if (static_branch_likely(&kmemtrace_v2)) {
 		kmemtrace_fill(&event->v1, event_id, type_id, size,
@@ -93,15 +120,11 @@ kmemtrace_write(struct rchan_buf *buf, u16 size, unsigned int context,
 		event->flags = account;
 		if (unlikely(kmemtrace_in_interrupt(context)))
 			event->flags |= kmemtrace_interrupt_flags(context);
-		event->v1.timestamp = kmemtrace_cpu_clock();
-		kmemtrace_commit(buf, size);
-	} else {
-		kmemtrace_fill(&event->v1, event_id, type_id,
-			       sizeof(event->v1), call_site, ptr, bytes_req,
-			       bytes_alloc, gfp_flags, node);
-		event->v1.timestamp = kmemtrace_cpu_clock();
-		kmemtrace_commit(buf, sizeof(event->v1));
+		return kmemtrace_finish(size);
 	}
+	kmemtrace_fill(&event->v1, event_id, type_id, sizeof(event->v1),
+		       call_site, ptr, bytes_req, bytes_alloc, gfp_flags, node);
+	return kmemtrace_finish(sizeof(event->v1));
 }
 
 /*
@@ -121,6 +144,7 @@ kmemtrace_record(u8 event_id, u8 type_id, unsigned long call_site, u64 ptr,
 	struct rchan_buf *buf;
 	unsigned long flags;
 	unsigned long site;
+	size_t offset;
 
 	if (unlikely(context & NMI_MASK))
 		goto slow;
@@ -130,16 +154,19 @@ kmemtrace_record(u8 event_id, u8 type_id, unsigned long call_site, u64 ptr,
 	raw_local_irq_save(flags);
 	kmemtrace_test_enter(KMEMTRACE_TEST_RECORD);
 	buf = raw_cpu_read(kmemtrace_cpus.buf);
-	if (likely((int)buf->offset <= raw_cpu_read(kmemtrace_cpus.limit))) {
+	offset = buf->offset;
+	if (likely((int)offset <= raw_cpu_read(kmemtrace_cpus.limit))) {
 		/*
 		 * Do what kmemtrace_begin_write() does, without its test: the buffer
 		 * is not kmemtrace_busy, because that has no room.
 		 */
 		raw_cpu_write(kmemtrace_cpus.buf, &kmemtrace_busy);
 		barrier();
-		kmemtrace_write(buf, sizeof(struct kmemtrace_event_v2), context,
-				event_id, type_id, site, ptr, bytes_req,
-				bytes_alloc, gfp_flags, node, cache, account);
+		buf = kmemtrace_write(buf->data + offset,
+				      sizeof(struct kmemtrace_event_v2),
+				      context, event_id, type_id, site,
+				      ptr, bytes_req, bytes_alloc, gfp_flags,
+				      node, cache, account);
 		barrier();
 		raw_cpu_write(kmemtrace_cpus.buf, buf);
 		kmemtrace_test_leave(KMEMTRACE_TEST_RECORD);

@@ -316,9 +316,10 @@ noinline void kmemtrace_record_slow(u8 event_id, u8 type_id,
 	if (buf) {
 		if (kmemtrace_with_stacks())
 			kmemtrace_put_stack(buf->data + buf->offset, stack);
-		kmemtrace_write(buf, kmemtrace_record_size, preempt_count(),
-				event_id, type_id, site, ptr, bytes_req,
-				bytes_alloc, gfp_flags, node, cache, account);
+		kmemtrace_write(buf->data + buf->offset, kmemtrace_record_size,
+				preempt_count(), event_id, type_id, site,
+				ptr, bytes_req, bytes_alloc, gfp_flags, node,
+				cache, account);
 	}
 	watcher = READ_ONCE(kmemtrace_watcher);
 	if (watcher && READ_ONCE(kmemtrace_recording))
