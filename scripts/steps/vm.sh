@@ -137,7 +137,7 @@ selftest()
 	built=$(kernel $2)
 	mkdir -p "$out.program"
 	"$kmt_top/vm/selftest" "$built" "$out.program"
-	guest "$2" "$out" selftest.sh --file "$out.program/kmemtrace_test"
+	guest "$2" "$out" selftest.sh --fail-on-trouble --file "$out.program/kmemtrace_test"
 }
 
 step_selftest()
