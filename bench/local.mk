@@ -15,7 +15,7 @@ bench_measure_LDADD = $(KMT_CLI_LIBS)
 bench_readall_SOURCES = bench/readall.c
 bench_readall_LDADD = $(KMT_CLI_LIBS)
 
-# The script instructions compiles profile.c.
+# The scripts instructions and workloads compile the C files of this list.
 EXTRA_DIST += bench/README.md bench/analysis bench/benchlib.py bench/ftrace \
-	bench/guestlib.py bench/instructions bench/kernel bench/latency \
-	bench/profile.c bench/scaling
+	bench/guestlib.py bench/instructions bench/kernel bench/latency bench/meter.c \
+	bench/one-pass.c bench/profile.c bench/scaling bench/workloads

@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+import tarfile
 import tempfile
 import unittest
 import unittest.mock
@@ -218,6 +219,76 @@ class Kernel(Guest):
         self.consoles = ["nothing"]
         with self.assertRaisesRegex(Exception, "printed no figures"):
             self.run_it(*self.ONE)
+
+
+class Workloads(Guest):
+    """bench/workloads."""
+
+    SCRIPT = "workloads"
+
+    def setUp(self):
+        super().setUp()
+        self.script.make_files = lambda *_: "tar"
+
+    @staticmethod
+    def console(percent, *, events=0):
+        """Return the console output of a guest with an overhead in percent."""
+        text = "[ 1.0] noise\r\n"
+        for workload in ("dbench", "tbench", "build"):
+            text += (f"workloads: time {workload} "
+                     f"{2_000_000 + round(20_000 * percent)}\r\n")
+            if events:
+                text += f"workloads: events {workload} {events}\r\n"
+        return text
+
+    def test_goals(self):
+        """The overheads are relative to the run without a tracer."""
+        self.consoles = [self.console(-1), self.console(0), self.console(0.9),
+                         self.console(9), self.console(1.5, events=500),
+                         self.console(1.25)]
+        with tempfile.NamedTemporaryFile() as figures:
+            status, text = self.run_it(
+                "--strict", "--without", "old", "--kernel", "6.1", "--json",
+                figures.name, "--tracers",
+                "kmemtrace-ring,ftrace-ring,kmemtrace,perf")
+            found = json.load(figures)
+        self.assertEqual(status, 3)
+        self.assertEqual(self.boots, [
+            (kernel, f"kmt_tracer={tracer} kmt_workloads=dbench,tbench,build")
+            for kernel, tracer in (
+                ("old", "none"), ("6.1", "none"), ("6.1", "kmemtrace-ring"),
+                ("6.1", "ftrace-ring"), ("6.1", "kmemtrace"), ("6.1", "perf"))])
+        self.assertRegex(text, r"without kmemtrace +(-1\.00 % *){3}")
+        self.assertRegex(text, r"no tracer +(2 M *){3}")
+        self.assertRegex(text, r"ftrace, overwriting +(\+9\.00 % *){3}")
+        self.assertRegex(text, r"build, kmemtrace, overwriting +0\.90 % +<= 1 % +met")
+        self.assertRegex(text, r"build, kmemtraced +1\.50 % +<= 1 % +MISSED")
+        self.assertRegex(text, r"dbench, kmemtraced +1\.50 % +<= 4 % +met")
+        self.assertRegex(text, r"build, kmemtrace, overwriting, relative to the next "
+                         r"tracer +0\.10 x +< 1 x +met")
+        self.assertRegex(text, r"build, kmemtraced, relative to the next tracer +"
+                         r"1\.20 x +< 1 x +MISSED")
+        self.assertRegex(text, r"events per 1 M instructions +250")
+        self.assertEqual(found["instructions"]["none"]["build"], 2000000)
+
+    def test_files(self):
+        """A tar contains a file once, and a program with its libraries."""
+        with tempfile.TemporaryDirectory() as scratch:
+            path = os.path.join(scratch, "tar")
+            files = self.script.Files(path)
+            files.add_program("/bin/sh", "bin/shell")
+            files.add("/bin/sh", "/bin/shell")
+            files.tar.close()
+            with tarfile.open(path) as tar:
+                names = tar.getnames()
+        self.assertEqual(names.count("bin/shell"), 1)
+        self.assertTrue(any("libc" in name for name in names), names)
+
+    def test_no_figures(self):
+        """A guest that does not finish all workloads is an error."""
+        self.consoles = ["workloads: time dbench 5\r\n"]
+        with self.assertRaisesRegex(Exception, "no figures of none"):
+            self.run_it("--kernel", "6.1", "--tracers", "none")
 
 
 class Instructions(Guest):
