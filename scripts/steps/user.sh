@@ -141,7 +141,8 @@ step_shellcheck()
 			printf '%s\0' "$file"
 		fi
 	done | xargs -0 shellcheck -x
-	shellcheck -x scripts/lib.sh scripts/steps/*.sh vm/lib.sh vm/guest/lib.sh
+	shellcheck -x scripts/lib.sh scripts/steps/*.sh vm/*.sh vm/guest/lib.sh \
+		kernel-patches/lib/*.sh
 }
 
 step_codespell()

@@ -128,6 +128,38 @@ step_equal_counts()
 	}
 }
 
+# judge_coverage FOLDER [OPTION of tests/vm/coverage.py]...
+judge_coverage()
+{
+	local version
+
+	version=$(sed -nE 's/^kernel_release=([0-9]+\.[0-9]+).*/\1/p' \
+		"$1/capture/kmemtrace.meta")
+	python3 "$kmt_top/tests/vm/coverage.py" "${@:2}" \
+		"$kmt_top/vm/coverage/exceptions.list" "$version" "$1/capture"
+}
+
+# coverage KERNEL: compare the records with the calls of other hooks. The test must
+# also notice a single missing record.
+coverage()
+{
+	local out=$work/coverage-$1
+
+	guest "--patch $kmt_top/vm/coverage $(kernel_options "$1")" "$out" \
+		coverage.sh --fail-on-trouble --memory 1024 --timeout 900 \
+		--second-disk 128 \
+		--append 'kmemtrace.enable=yes kmemtrace.subbufs=256'
+	judge_coverage "$out"
+	if judge_coverage "$out" --drop 300000 >"$out/dropped"; then
+		echo "a missing record is not found"
+		return 1
+	fi
+}
+
+step_coverage_slub() { coverage slub; }
+step_coverage_6_12() { coverage 6-12; }
+step_coverage_newest() { coverage newest; }
+
 # The tests that the kernel patches bring along, on the kernel of OPTIONS of vm/build.
 selftest()
 {
