@@ -125,9 +125,10 @@ step_sparse()
 	local said=$work/sparse objects file
 
 	objects=$(cd "$kmt_top/kernel-patches/core" &&
-		find mm -name '*.c' ! -name tags.c | sed 's/c$/o/' | sort | tr '\n' ' ')
+		find mm -name '*.c' ! -name tags.c ! -name 'kunit_*.c' |
+		sed 's/c$/o/' | sort | tr '\n' ' ')
 	# Only the kernel with the test points compiles all of these files. Linux 6.1 has no
-	# allocation tags.
+	# allocation tags, and the configuration has no KUnit.
 	# shellcheck disable=SC2086,SC2154 # several words; set in vm.sh
 	"$kmt_top/vm/build" -q --make "C=2 $objects" $stacks_kernel >"$said" 2>&1
 	cat "$said"
@@ -145,10 +146,10 @@ step_small()
 {
 	local said=$work/small ours hooked built file
 
-	# This configuration includes neither the test points nor allocation tags.
+	# This configuration includes neither tests nor allocation tags.
 	ours=$(cd "$kmt_top/kernel-patches/core" &&
-		find mm -name '*.c' ! -name test.c ! -name tags.c | sed 's/c$/o/' | sort |
-		tr '\n' ' ')
+		find mm -name '*.c' ! -name test.c ! -name tags.c ! -name 'kunit_*.c' |
+		sed 's/c$/o/' | sort | tr '\n' ' ')
 	# This configuration has neither NUMA, nor the other slab allocators, nor ORC, and
 	# without kmemtrace no relay.
 	hooked=$(sed "/^#/d;/^\$/d;s,^,$kmt_top/kernel-patches/hooks/," \
