@@ -27,9 +27,9 @@
  * 3. A reader takes the record size from event_size.  It skips bytes and ids
  *    that it does not support, and reports the number of skipped records.
  * 4. The byte order is that of the traced machine.  event_size shows it: read
- *    as a little-endian number, 0x0038 (version 1), 0x0040, and 0x0048 (version
- *    2) mean a little-endian capture; 0x3800, 0x4000, and 0x4800 mean a
- *    big-endian capture.  A reader supports both byte orders on every host.
+ *    as a little-endian number, 0x0038 (version 1), 0x0040, and 0x0048 (later
+ *    versions) mean a little-endian capture; 0x3800, 0x4000, and 0x4800 mean
+ *    a big-endian capture.  A reader supports both byte orders on every host.
  *
  * Order
  * -----
@@ -107,9 +107,9 @@ enum kmemtrace_event_id {
 	KMEMTRACE_EVENT_STOP	= 6,
 	/*
 	 * Version 3: memory was handed over to be freed after a grace period.
-	 * The fields are those of a FREE record.  One FREE record of the
-	 * same address follows, unless the capture ends before or loses events.  type_id is
-	 * KMALLOC, CACHE, or VMALLOC.
+	 * The fields are those of a FREE record.  One FREE record of the same
+	 * address follows, unless the capture ends before it or loses it.
+	 * type_id is KMALLOC, CACHE, or VMALLOC.
 	 */
 	KMEMTRACE_EVENT_DEFER	= 7,
 };
@@ -165,8 +165,8 @@ enum kmemtrace_type_id {
  * The record of version 1, 56 bytes.  No compiler adds padding on any
  * architecture; the assertions below verify this.
  *
- * Fields marked "allocations" have no meaning in a FREE or DEFER record: the kernel
- * writes 0 (in node KMEMTRACE_NODE_NONE), and a reader ignores them.
+ * Fields marked "allocations" have no meaning in a FREE or DEFER record: the
+ * kernel writes 0 (in node KMEMTRACE_NODE_NONE), and a reader ignores them.
  */
 struct kmemtrace_event {
 	/* enum kmemtrace_event_id. */

@@ -213,7 +213,7 @@ static void kmemtrace_test_discard(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kmemtrace_test_read(test, 100, &lost), KMEMTRACE_TEST_ROOM);
 }
 
-/* In overwrite mode, the reader is told how many records it has missed. */
+/* In overwrite mode, reading reports the number of overwritten records. */
 static void kmemtrace_test_overwrite(struct kunit *test)
 {
 	const unsigned int n = 10 * KMEMTRACE_TEST_ROOM + 3;
@@ -236,7 +236,10 @@ static void kmemtrace_test_overwrite(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lost, (u64)(n - left));
 }
 
-/* A reader whose records another reader has released, or that were overwritten. */
+/*
+ * Releasing records fails if another reader has released them or the writer has
+ * overwritten them.
+ */
 static void kmemtrace_test_release(struct kunit *test)
 {
 	struct kmemtrace_test_set *set = test->priv;

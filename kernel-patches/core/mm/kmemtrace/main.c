@@ -15,7 +15,7 @@
  *	session				on and off; calls the features above
  *	switch, probe			events that are switched separately
  *	slab, pages, percpu, vmalloc	hooks and probes of the allocators
- *	deferred			hooks and probes of kfree_rcu()
+ *	kfree_rcu			hook and probes of kfree_rcu()
  *	stacks, caches, tasks, marks	what records refer to by number
  *	filter, snapshot, trigger	which events are recorded, and which are kept
  *	files, info, debugfs		what user space sees

@@ -85,8 +85,8 @@ struct kmemtrace_feature name##_feature = {				\
 
 /*
  * Register the switches of @n event sources.  Records of version 1 only have the types
- * kmalloc, cache and pages, and records of DEFER exist since version 3.  Sources whose
- * records the selected version lacks are not registered.  Context: early boot.
+ * kmalloc, cache and pages; DEFER records exist since version 3.  A source is not
+ * registered if the selected version lacks its records.  Context: early boot.
  */
 void kmemtrace_register_sources(struct kmemtrace_event_source *sources,
 				unsigned int n);

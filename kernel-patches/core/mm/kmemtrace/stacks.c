@@ -64,7 +64,7 @@ static unsigned int kmemtrace_stack_depth __ro_after_init =
 #define KMEMTRACE_STACK_ROOM	256
 
 static bool kmemtrace_boot_stacks __ro_after_init;
-/* Why records have no stacks although kmemtrace.stacks=yes; NULL: they have. */
+/* Reason why records have no stacks with kmemtrace.stacks=yes; NULL: there is none. */
 static const char *kmemtrace_no_stacks __ro_after_init;
 static atomic_long_t kmemtrace_stacks_lost;
 
@@ -415,7 +415,7 @@ static int __init kmemtrace_param_stack_depth(char *str)
 }
 early_param("kmemtrace.stack_depth", kmemtrace_param_stack_depth);
 
-/* Without the parameter there is no line, because nobody expects stacks. */
+/* Show whether records have stacks; without kmemtrace.stacks=yes, show no line. */
 static void kmemtrace_stacks_info(struct seq_file *m)
 {
 	if (kmemtrace_no_stacks)

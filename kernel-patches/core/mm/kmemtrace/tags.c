@@ -13,17 +13,17 @@
  * this function, the record has the return address, and the table assigns the line of
  * the tag to it.  If the tag names another function, the return address is in a
  * function that allocates for its callers, such as kmemdup(), and the record has the
- * address of the tag.  A return address that has a tag already stays with it, and an
- * allocation there with another tag has the address of the other tag.  So an address
- * has one line for all of its records.
+ * address of the tag.  A return address keeps the first tag that is assigned to it; an
+ * allocation at the same return address with another tag has the address of that tag.
+ * Each address therefore has one line for all of its records.
  *
  * When a tag is not used
  * ----------------------
  * In an interrupt, current->alloc_tag is that of the interrupted task if the interrupt
  * allocates without alloc_hooks().  There, a tag that names another function than the
- * return address does is therefore not used.  Events without gfp flags report memory
- * that was allocated before, such as the parts of a split page, so they have no tag
- * either.  Nor has an event in NMI context, which is counted as lost.
+ * return address does is therefore not used.  An event without gfp flags reports memory
+ * that was allocated before, such as a part of a split page, and has no tag.  An event
+ * in NMI context is counted as lost and has no tag.
  *
  * The hash table
  * --------------
@@ -74,7 +74,7 @@
 /* Number of slots in use at which no more are filled, so that searches stay short. */
 #define KMEMTRACE_TAGS_MAX	(KMEMTRACE_TAG_SLOTS / 4 * 3)
 
-/* Values of address that are no addresses. */
+/* Values of the member address of a slot that contains no call site. */
 #define KMEMTRACE_SLOT_UNUSED	0UL
 #define KMEMTRACE_SLOT_REMOVED	1UL
 

@@ -5,6 +5,9 @@
  *
  * The test needs root and tracing that is off.  It restores all settings that it
  * changes.
+ *
+ * One unit: the build of selftests links one file for each program, and the tests share
+ * the functions that read files and records.
  */
 #define _GNU_SOURCE
 #include <errno.h>
