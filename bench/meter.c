@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Run a command and print the nanoseconds for which a processor of the guest
- * was busy meanwhile, for bench/workloads.  In a guest of vm/run --icount each
- * of them is one instruction.
+ * was busy meanwhile, for bench/workloads.  In a guest of vm/run --icount
+ * each nanosecond is one instruction.
  *
  * A child of the lowest priority runs whenever the processor would be idle. The
  * busy time is the elapsed time less the processor time of this child.  It
- * therefore includes the kernel and all processes of tracers, in a resolution
- * that accounting by timer ticks does not have.
+ * therefore includes the kernel and all processes of tracers, and is more exact
+ * than the accounting by timer ticks.
  */
 #define _GNU_SOURCE
 #include <sched.h>

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Preloaded into dbench and tbench for bench/workloads, which runs one client:
+ * Preloaded into dbench and tbench for bench/workloads, which runs one client.
  *
- * - A client ends after one pass over its load file.  Otherwise it would rewind
+ * A client ends after one pass over its load file.  Otherwise it would rewind
  * the file until a time has passed, and the amount of work would depend on the
- *   speed.
- * - Shared memory is an anonymous mapping, and semaphores do nothing, because
- * the kernels of vm/ lack those of System V.  The semaphores only let all
- * clients begin together.
+ * speed.
+ *
+ * Shared memory is an anonymous mapping, and semaphores do nothing, because the
+ * kernels of vm/ lack those of System V.  The semaphores only let all clients
+ * begin together.
  */
 #include <stdio.h>
 #include <stdlib.h>

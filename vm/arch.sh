@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=bash disable=SC2034,SC2154 # those who source this have sourced lib.sh
-# What each architecture is called, and which tools build for it.
+# shellcheck shell=bash disable=SC2034,SC2154 # the callers have sourced lib.sh
+# Names of the architectures, and the tools that build for them.
 
 # Print the architecture of this machine, by the names that vm/ uses.
 kmt_host_arch()

@@ -5,7 +5,7 @@
 #include <linux/gfp.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
-/* It includes the header of folio batches, which was renamed. */
+/* For struct folio_batch: the name of its own header depends on the version. */
 #include <linux/writeback.h>
 
 static struct page *pages[N];

@@ -112,7 +112,7 @@ static noinline void gap_kfree_rcu_cache(void)
 #endif
 }
 
-/* A constructor prevents that the cache is merged with others of its size. */
+/* A cache with a constructor is not merged with others of its size. */
 static void gap_construct(void *object)
 {
 }

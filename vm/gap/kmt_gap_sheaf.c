@@ -113,7 +113,7 @@ static noinline void gap_sheaf_prefilled(void)
 		return;
 	gap_sheaf_take(sheaf, CAPACITY);
 	give_back(sheaf_cache, GFP_KERNEL, sheaf);
-	/* A sheaf that nobody uses. */
+	/* A prefilled sheaf from which no object is taken. */
 	sheaf = prefill(sheaf_cache, GFP_KERNEL, 10);
 	if (sheaf)
 		give_back(sheaf_cache, GFP_KERNEL, sheaf);

@@ -3,9 +3,10 @@
 # shellcheck shell=dash
 # dbench, tbench, and a part of a kernel build while a tracer records the events of
 # kmem, for bench/workloads, which makes /files/workloads.tar. Boot by vm/run --icount
-# with kmt_tracer=TRACER and kmt_workloads=NAME,... Prints for how many nanoseconds the processor is busy in each
-# workload; each of them is one instruction. The files are in an ext4 in memory, because
-# the response time of a real disk varies, or in a tmpfs if the kernel has no ext4.
+# with kmt_tracer=TRACER and kmt_workloads=NAME,... Prints for how many nanoseconds the
+# processor is busy in each workload; a nanosecond is one instruction. The files are in an
+# ext4 in memory, because the response time of a real disk varies, or in a tmpfs if the
+# kernel has no ext4.
 # shellcheck source-path=SCRIPTDIR source=../guest/lib.sh
 . /lib.sh
 
