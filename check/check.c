@@ -269,7 +269,7 @@ static gboolean is_searched(KmtRuleId rule)
 	       rule == KMT_RULE_DOUBLE_DEFER;
 }
 
-/* Collect these errors by record_id(), and their addresses. */
+/* Collect the searched errors by record_id(), and their addresses. */
 static void collect_addresses(KmtCheck *check, GHashTable *errors,
 			      GHashTable *addresses)
 {
@@ -294,10 +294,9 @@ static void collect_addresses(KmtCheck *check, GHashTable *errors,
 }
 
 /*
- * Find the record that precedes each unmatched free, and each DEFER that breaks
- * a rule, at the same address. The
- * matcher does not store such records. Few errors are printed, so another pass
- * is cheaper.
+ * Find the record that precedes each unmatched free, and each unmatched or
+ * double DEFER, at the same address. The matcher does not store such records.
+ * Few errors are printed, so another pass is cheaper.
  */
 static void find_before(KmtCheck *check)
 {

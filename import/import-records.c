@@ -132,9 +132,9 @@ static gint compare_times(gconstpointer a, gconstpointer b)
 }
 
 /*
- * Read the names of functions that find events reported twice, unless the file
- * has contained them. Called once, for the first event that needs them, because
- * reading takes about a tenth of a second.
+ * Read the addresses of the functions that report an allocation twice, unless
+ * the input has contained them. Called once, for the first event that needs
+ * them, because reading takes about a tenth of a second.
  */
 static void find_inner_functions(KmtImport *import)
 {

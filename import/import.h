@@ -53,7 +53,7 @@ typedef struct {
 typedef struct {
 	guint64 records;    /* memory events with a record */
 	guint64 no_memory;  /* failed allocations, frees of NULL */
-	guint64 duplicates; /* second reports of a kmalloc() */
+	guint64 duplicates; /* events left out, see kmalloc-pairs.h */
 	guint64 other;	    /* events of other tracepoints */
 	guint64 backwards;  /* times that a CPU's clock went back */
 	guint64 lost;	    /* events that the recorder lost */

@@ -83,7 +83,7 @@ static void pin(KmtdReader *reader)
 }
 
 /*
- * Append the record of lost events that read() supplies at this position in
+ * Append the record of lost events that read() supplies at this position since
  * version 2.
  */
 static void append_lost(KmtdReader *reader, const KmtdCpuStreamBatch *batch)

@@ -167,8 +167,9 @@ struct kmtd_source {
 	int changes_fd;	       /* readable before @poll_changes; -1: none */
 	KmtRecovery *recovery; /* note of initial_state; NULL: none */
 	/*
-	 * Directory with the tables that records of version 2 refer to; NULL:
-	 * none. The tables of a session exist until the next session begins.
+	 * Directory with the tables that records refer to since version 2;
+	 * NULL: none. The tables of a session exist until the next session
+	 * begins.
 	 */
 	char *tables_path;
 	guint abi_version;  /* version of the records */

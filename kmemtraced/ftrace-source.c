@@ -191,8 +191,8 @@ static char *read_format(gpointer data, const char *name, GError **error)
 }
 
 /*
- * Find the functions that report a large allocation twice. Without their names,
- * pairs of events are found by the page allocations before them.
+ * Find the functions that report a large allocation twice. If kallsyms has no
+ * addresses, the page allocations before the events show which are pairs.
  */
 static void read_inner_functions(KmtdFtrace *ftrace)
 {

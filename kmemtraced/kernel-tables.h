@@ -22,9 +22,9 @@ typedef struct {
 gboolean kmtd_tables_copy(KmtdTables *tables, GError **error);
 
 /*
- * Copy the tables that records of version 2 refer to, with the same rules for
- * errors. Call once tracing is on, so that even an interrupted recording has
- * these tables.
+ * Copy the tables that records refer to since version 2, with the same rules
+ * for errors. Call once tracing is on, so that even an interrupted recording
+ * has these tables.
  */
 gboolean kmtd_tables_copy_records(KmtdTables *tables, GError **error);
 

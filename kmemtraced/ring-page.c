@@ -308,7 +308,8 @@ gsize kmtd_ring_next(KmtdRing *ring, struct kmemtrace_event_v2 *to, gsize max)
 		}
 		data = next_event(ring, &n_bytes);
 		if (!data) {
-			/* Damage at the end of the page ends all waiting. */
+			/* After damage at the end of the page, no record waits
+			 * for another event: return the held records. */
 			if (ring->pairs.n && !ring->pairs.n_open)
 				continue;
 			break;

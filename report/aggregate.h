@@ -65,11 +65,10 @@ typedef struct {
 	guint64 short_allocs;  /* allocations with bytes_alloc < bytes_req */
 	guint64 unordered;     /* records with a decreasing timestamp */
 	guint64 skipped;       /* records of unknown kind */
-	guint64 stop_records;  /* version 2: records of a stop; not events
-				*/
-	guint64 mark_records;  /* version 2: records of marks */
-	guint64 defer_records; /* version 3: DEFER records, which are events */
-	guint64 gap_records;   /* version 2: records of gaps */
+	guint64 stop_records;  /* since version 2: STOP records */
+	guint64 mark_records;  /* since version 2: records of marks */
+	guint64 defer_records; /* since version 3; these are events */
+	guint64 gap_records;   /* since version 2: LOST records */
 	GArray *gaps;	       /* KmtMatchGap: the reported gaps */
 	guint64 truncated_bytes;
 	gint64 first_timestamp; /* smallest timestamp, ns; 0: no record */

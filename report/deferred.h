@@ -8,12 +8,11 @@
 
 #include "report/histogram.h"
 
-/* Figures of a group or a kind. All-zero figures are those without any DEFER
- * record. */
+/* Figures of a group or a kind. Without a DEFER record, all are zero. */
 typedef struct {
 	guint64 bytes;	 /* allocated bytes of the deferred objects */
 	guint64 objects; /* deferred objects */
-	guint64 peak;	 /* largest bytes */
+	guint64 peak;	 /* largest value of bytes */
 	guint64 at_peak; /* bytes at the peak of the kind's live bytes */
 	guint64 epoch;	 /* while records are read: epoch of the kind to which
 			  * at_peak belongs; see KmtCounters */

@@ -22,18 +22,18 @@ void kmt_detailed_count_finding(KmtAccounting *accounting,
  */
 void kmt_detailed_enter_window(KmtAccounting *accounting, KmtClassStats *stats);
 
-/*
- * Functions of detailed-deferred.c, which account for deferred objects: an
- * object of a class becomes deferred; a deferred object is closed; an object
- * that was deferred at time since is freed at time now; an object is deferred
- * at the end. Times are merged times in ns.
- */
+/* ---- report/detailed-deferred.c; times are merged times in ns ---- */
+
+/* Account for an object of a class that becomes deferred. */
 void kmt_detailed_defer(KmtAccounting *accounting, KmtClassStats *stats);
+/* Account for a deferred object that is freed or replaced. */
 void kmt_detailed_close_deferred(KmtAccounting *accounting,
 				 KmtClassStats *stats);
+/* Account for the free, at time now, of an object deferred at time since. */
 void kmt_detailed_free_deferred(KmtAccounting *accounting,
 				const KmtClassStats *stats, gint64 since,
 				gint64 now);
+/* Account for an object deferred at time since and not freed at time end. */
 void kmt_detailed_deferred_at_end(KmtAccounting *accounting,
 				  KmtClassStats *stats, gint64 since,
 				  gint64 end);

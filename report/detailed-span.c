@@ -123,9 +123,8 @@ static guint64 bytes_in_use(const KmtGroups *groups, guint32 group)
 
 /*
  * Count the windows before window @n, at whose ends the group had @live bytes
- * that were not deferred.
- * This function runs at the next event of the group or at the end, so a window
- * without an event of the group costs nothing.
+ * that were not deferred. This function runs at the next event of the group or
+ * at the end, so a window without an event of the group costs nothing.
  */
 static void update_growth(KmtGrowth *growth, guint64 live, guint n)
 {

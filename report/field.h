@@ -71,8 +71,8 @@ KmtFigure kmt_report_field_sum(const KmtReportField *field,
 			       const KmtDeferred *deferred);
 
 /*
- * Return a field of deferred memory, whose name begins with "deferred", of the
- * figures of a kind.
+ * Return a field of the figures of a kind. The name of the field must begin
+ * with "deferred".
  */
 KmtFigure kmt_report_field_deferred(const KmtReportField *field,
 				    const KmtAggregate *aggregate,

@@ -53,7 +53,7 @@ static guint64 directory_value(KmtGroups *groups, guint64 address)
 }
 
 /*
- * Return the cache name of a version 2 record, or NULL if the record has none.
+ * Return the cache name of a record, or NULL if the record has none.
  */
 static const char *cache_name(const KmtGroups *groups, const KmtMatchKey *key)
 {
@@ -66,8 +66,8 @@ static const char *cache_name(const KmtGroups *groups, const KmtMatchKey *key)
 }
 
 /* Return the text of a cache. Records of version 1 do not identify the cache,
- * so the object size distinguishes caches. kmalloc records of version 2 do not
- * identify it either, because kmalloc caches are named by size. */
+ * so the object size distinguishes caches. kmalloc records of later versions do
+ * not identify it either, because kmalloc caches are named by size. */
 static guint64 cache_value(KmtGroups *groups, const KmtMatchKey *key,
 			   guint64 bytes_alloc)
 {

@@ -136,9 +136,9 @@ static inline KmtDetail *kmt_groups_detail(const KmtGroups *groups,
 }
 
 /*
- * Return the figures of deferred memory of a group; kmt_groups_deferred()
- * returns NULL if no object was deferred, kmt_groups_add_deferred() adds
- * figures then.
+ * Return the figures of deferred memory of a group. If no object was deferred,
+ * kmt_groups_deferred() returns NULL, and kmt_groups_add_deferred() creates the
+ * figures.
  */
 static inline KmtDeferred *kmt_groups_deferred(const KmtGroups *groups,
 					       guint32 group)

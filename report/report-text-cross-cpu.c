@@ -154,8 +154,8 @@ static void print_matrix(const KmtReport *report, FILE *out, guint layer)
 	g_autoptr(KmtColumns) columns =
 		kmt_columns_new(align, report->separators);
 
-	/* Omit per-CPU and vmalloc memory, which only version 2 records, if it
-	 * has no frees. */
+	/* Omit per-CPU and vmalloc memory, which version 1 does not record, if
+	 * it has no frees. */
 	if (!n && layer > 1)
 		return;
 	fprintf(out,

@@ -13,7 +13,7 @@ static const KmtKind summary_kinds[] = {
 
 /*
  * Return whether the summary has a column for @kind. Per-CPU and vmalloc
- * memory, which only version 2 records, are omitted if they have no events.
+ * memory, which version 1 does not record, are omitted if they have no events.
  */
 static gboolean is_summed(const KmtReport *report, KmtKind kind)
 {

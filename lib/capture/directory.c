@@ -16,9 +16,7 @@
 #include "lib/capture/sync.h"
 #include "lib/capture/names.h"
 
-/*
- * Time for which the cleanup process of a killed kmemtraced may hold the lock.
- */
+/* How long the cleanup process of a killed kmemtraced may hold the lock. */
 #define LOCK_WAIT_MS 6000
 #define LOCK_POLL_MS 20
 

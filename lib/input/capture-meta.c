@@ -398,7 +398,7 @@ static gboolean read_release(GKeyFile *meta, guint64 *major, guint64 *minor)
 	return TRUE;
 }
 
-/* Read which frees the kernel and its records have. */
+/* Read abi_version, and whether kfree() frees objects of any cache. */
 static void read_version(KmtInputCapture *capture)
 {
 	guint64 version, major, minor;

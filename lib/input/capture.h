@@ -137,8 +137,8 @@ struct KmtInputCapture {
 	 * version is unknown and their size is that of version 3. */
 	gboolean may_defer;
 	/* kfree() of the traced kernel frees objects of any cache, as since
-	 * Linux 6.4. The type of a FREE or DEFER record then does not tell
-	 * kmalloc() objects from those of caches. */
+	 * Linux 6.4. The type of a FREE or DEFER record then does not
+	 * distinguish objects of kmalloc() from those of caches. */
 	gboolean kfree_of_caches;
 	guint frees_not_recorded; /* bit mask by type id: if bit i is set, some
 				   * frees of type i were not recorded */

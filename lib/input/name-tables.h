@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The name tables of a capture (tasks, caches, annotations, stacks), and the
- * fields of a version 2 record that refer to these tables.
+ * fields of a record that refer to these tables.
  *
  * A KmtInputTables does not change after its creation, so any thread may read
  * it without a lock.
@@ -12,7 +12,8 @@
 #include "lib/input/capture.h"
 
 /*
- * The fields at the end of a version 2 record, in the byte order of this host.
+ * The fields that version 2 added to the record, in the byte order of this
+ * host.
  */
 typedef struct {
 	guint32 pid;

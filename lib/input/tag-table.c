@@ -6,7 +6,7 @@
 #include "lib/input/name-tables-private.h"
 #include "lib/input/tag-table.h"
 
-/* Of the tables, only tags_table, tags, dropped and warnings are used. */
+/* The members tags_table, tags, dropped and warnings of tables are used. */
 struct KmtInputTagTable {
 	KmtInputTables tables;
 };

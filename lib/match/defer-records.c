@@ -69,10 +69,11 @@ static void attach(KmtMatcher *m, KmtMatchEntry *e, const KmtMatchRecord *r,
 }
 
 /*
- * Return whether a pending DEFER may belong to an object that file allocates
- * now. The records of one CPU are in order, so only
- * a DEFER of another CPU can be early: the pending one; or the first one of the
- * old object, and the pending one belongs to the old object.
+ * Return whether a pending DEFER may go to an object that file allocates now.
+ * The records of one CPU are in order, so only a DEFER of another CPU can
+ * precede its ALLOC. This is the pending DEFER, or the first DEFER of the old
+ * object. In the second case the pending DEFER belongs to the old object, and
+ * the DEFERs of the two objects are exchanged.
  */
 static gboolean may_be_early(const KmtMatcher *m, const KmtMatchPending *p,
 			     guint16 file)
@@ -112,8 +113,8 @@ void kmt_match_attach_early(KmtMatcher *m, KmtMatchEntry *e, KmtMatchPending *p)
 }
 
 /*
- * Return the entry of an address that has none but whose entry was removed;
- * NULL if the address had no record.
+ * Create the entry of an address again after it was removed. Return NULL if no
+ * record of the address precedes.
  */
 static KmtMatchEntry *removed_entry(KmtMatcher *m, const KmtMatchRecord *r)
 {
@@ -126,8 +127,8 @@ static KmtMatchEntry *removed_entry(KmtMatcher *m, const KmtMatchRecord *r)
 		return NULL;
 	e = kmt_match_entry_new(m, r->hash, type,
 				(guint16)r->position.file->position);
-	/* Only entries with a last record from this time on are removed, and
-	 * that record was not within the clock tolerance. */
+	/* The time of the last record is not known. It is complete_from or
+	 * later, and more than the clock tolerance ago. */
 	e->last_ts = m->complete_from;
 	return e;
 }

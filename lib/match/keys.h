@@ -18,7 +18,7 @@ typedef enum {
 	KMT_MATCH_KEY_CPU = 1 << 0,
 	KMT_MATCH_KEY_NODE = 1 << 1,
 	KMT_MATCH_KEY_GFP = 1 << 2,
-	/* Parts that need version 2 of the record: */
+	/* Parts that need version 2 of the record or later: */
 	KMT_MATCH_KEY_PID = 1 << 3,
 	KMT_MATCH_KEY_COMM = 1 << 4,
 	KMT_MATCH_KEY_CACHE = 1 << 5,

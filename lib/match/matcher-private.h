@@ -69,7 +69,7 @@ typedef struct {
 	gint64 alloc_time;
 	guint16 file;
 	KmtMatchDefer defer;
-	gboolean defer_is_doubtful; /* defer may belong to the object before */
+	gboolean defer_is_doubtful; /* defer may be that of another object */
 } KmtMatchSideEntry;
 
 struct KmtMatcher {
@@ -333,8 +333,8 @@ G_STATIC_ASSERT((guint)KMT_MATCH_STEP_FREE == KMEMTRACE_EVENT_FREE);
 G_STATIC_ASSERT((KMT_MATCH_STEP_ALLOC & 1) && !(KMT_MATCH_STEP_FREE & 1));
 G_STATIC_ASSERT(KMT_MATCH_STEP_ALLOC == 1 &&
 		KMT_MATCH_STEP_FREE == KMT_MATCH_ENTRY_LIVE + 1);
-/* No entry has both guesses, so no entry has the flags that the fast path wants
- * for a DEFER. */
+/* An entry has at most one of the two guesses, so no entry has the flags that
+ * the fast path requires for a DEFER. */
 G_STATIC_ASSERT(KMT_MATCH_STEP_DEFER - 1 ==
 		(KMT_MATCH_ENTRY_LIVE | KMT_MATCH_ENTRY_MAYBE));
 
@@ -357,10 +357,10 @@ G_STATIC_ASSERT(KMT_MATCH_STEP_DEFER - 1 ==
  * address, or kmt_match_no_entry. *n_closed is the table's count of closed
  * entries.
  *
- * A DEFER, and a FREE of a deferred object, are never such a case. ALLOC and
+ * The function never decides a DEFER or a FREE of a deferred object. ALLOC and
  * FREE execute the same instructions with masks, because a branch on the event
- * type could not be predicted. Pending records belong to other
- * addresses and need no check here.
+ * type could not be predicted. Pending records belong to other addresses and
+ * need no check here.
  */
 static inline gboolean kmt_match_fast_path(const KmtMatcher *m,
 					   KmtMatchEvent *item,

@@ -24,8 +24,8 @@
 #include "lib/match/keys.h"
 #include "lib/match/merge.h"
 
-/* The DEFER record of an object; of several, the time of the first one, and
- * call site and CPU of the last one. */
+/* The DEFER record of an object. If the object has several, time is that of the
+ * first one, and call_site and file are those of the last one. */
 typedef struct {
 	gint64 time;	   /* merged time in ns */
 	guint64 call_site; /* of the code that handed the object over */
@@ -42,7 +42,7 @@ typedef struct {
 	guint8 type;	  /* enum kmemtrace_type_id */
 	guint64 index;	  /* with keep_indexes: index of the ALLOC record in its
 			   * file */
-	gboolean is_deferred; /* the object is or was deferred, by defer */
+	gboolean is_deferred; /* the object has or had a DEFER: defer */
 	KmtMatchDefer defer;
 } KmtMatchObject;
 
@@ -70,7 +70,7 @@ typedef enum {
 	/* The object was deferred already, but skewed clocks may have moved the
 	 * earlier DEFER, which belongs to the object before. */
 	KMT_MATCH_DEFER_AGAIN,
-	/* The object was freed before, by skewed clocks. */
+	/* Skewed clocks moved the FREE of the object before its DEFER. */
 	KMT_MATCH_DEFER_LATE,
 } KmtMatchDeferEffect;
 

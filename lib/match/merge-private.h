@@ -85,8 +85,9 @@ static inline gboolean kmt_match_is_event_record(guint record_size,
 }
 
 /*
- * Return whether a record is a DEFER record that the matcher can use. Such a
- * record is rare, so that kmt_match_is_event_record() does not accept it.
+ * Return whether a record is a DEFER record that the matcher can use. Call this
+ * function after kmt_match_is_event_record(), which refuses DEFER records so
+ * that the usual record needs no further test.
  */
 static inline gboolean kmt_match_is_defer_record(const KmtInputCpuFile *file,
 						 const KmtInputRawEvent *event)

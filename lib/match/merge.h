@@ -85,8 +85,8 @@ void kmt_match_merge_release(KmtMatchMerge *merge, const KmtMatchBlock *block);
 /*
  * Return the number of skipped records: those with an unknown event_id or
  * type_id, with an event_size other than the file's, or with an address of 0.
- * LOST, STOP and mark records of version 2 are not skipped. The number is
- * complete at the end of the merge.
+ * LOST, STOP and mark records, which exist since version 2, are not skipped.
+ * The number is complete at the end of the merge.
  */
 guint64 kmt_match_merge_skipped(const KmtMatchMerge *merge);
 

@@ -13,8 +13,8 @@
 #define KMT_TRACEPOINT_INNER_MAX 32
 
 typedef struct {
-	gboolean is_known; /* the addresses of the kernel's functions are known;
-			    * without such functions, n is 0 */
+	gboolean is_known; /* kallsyms had addresses, so ranges is complete,
+			    * even if n is 0 */
 	guint n;
 	struct {
 		guint64 begin, end; /* end is the start of the next function */

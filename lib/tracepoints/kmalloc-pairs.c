@@ -32,7 +32,7 @@ static void mark_dropped(KmtTracepointPairs *pairs, guint slot)
 	pairs->n_dropped++;
 }
 
-/* Return whether a record was dropped, and forget that. */
+/* Return whether a record was dropped, and clear its bit. */
 static gboolean take_dropped(KmtTracepointPairs *pairs, guint slot)
 {
 	guint64 bit = G_GUINT64_CONSTANT(1) << slot % 64;
@@ -66,7 +66,7 @@ static void add_pages(KmtTracepointPairs *pairs,
 
 /*
  * Return whether the page allocator reported the memory of a large kmalloc(),
- * and forget that report.
+ * and remove that report.
  */
 static gboolean take_pages(KmtTracepointPairs *pairs,
 			   const struct kmemtrace_event_v2 *record)
