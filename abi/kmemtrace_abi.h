@@ -572,7 +572,8 @@ _Static_assert(sizeof(struct kmemtrace_event_mark) == KMEMTRACE_EVENT_SIZE_V2,
  *	modules were loaded there one after the other.  The table may contain
  *	call sites that no record of the session has.
  *	"# dropped: N": number of allocations whose call site is not in the
- *	table, because the table was full; they have return addresses.
+ *	table, because the table was full; they have return addresses, or the
+ *	addresses of tags without a line.
  *
  * Info
  * ----

@@ -4,6 +4,7 @@ EXTRA_DIST += \
 	scripts/README.md \
 	scripts/demo \
 	scripts/install-deps \
+	scripts/kernels \
 	scripts/lib.sh \
 	scripts/steps/kernel.sh \
 	scripts/steps/user.sh \

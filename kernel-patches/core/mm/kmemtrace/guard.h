@@ -92,8 +92,8 @@ void kmemtrace_guard_enter(struct kmemtrace_guard *guard);
 void kmemtrace_guard_leave(const struct kmemtrace_guard *guard);
 
 /*
- * Begin a guarded section and acquire @lock.  The locks of views, readers and snapshots
- * are acquired in a guarded section only.  Context: any but NMI.
+ * Begin a guarded section and acquire @lock.  The locks of views, readers, snapshots,
+ * and tags are acquired in a guarded section only.  Context: any but NMI.
  */
 void kmemtrace_lock(raw_spinlock_t *lock, struct kmemtrace_guard *guard)
 	__acquires(lock);

@@ -3,8 +3,8 @@
  * kmemtrace: KUnit tests of the layout of records, the buffers, the accounting of lost
  * events, and the counters of triggers.
  *
- * The tests write to a set of buffers of their own, which is never live, and to a
- * struct kmemtrace_cpu of their own, so they neither need nor disturb a session.
+ * The tests write to a set of buffers of their own, which is never live, and do not run
+ * while kmemtrace records, so they neither need nor disturb a session.
  */
 
 #include <kunit/test.h>
@@ -82,20 +82,25 @@ static void kmemtrace_test_close(struct kunit *test)
 static void kmemtrace_test_write(struct kmemtrace_test_set *set, unsigned int context,
 				 u8 event_id, u16 account, struct kmemtrace_event_v2 *event)
 {
-	unsigned long flags;
+	struct kmemtrace_guard guard;
+	struct rchan_buf *own;
 
-	local_irq_save(flags);
+	kmemtrace_guard_enter(&guard);
 	if (kmemtrace_has_room(set->buf)) {
 		void *slot = set->buf->data + set->buf->offset;
 
+		/* The writer finds its buffer here after it has read the clock. */
+		own = raw_cpu_read(kmemtrace_cpus.own);
+		raw_cpu_write(kmemtrace_cpus.own, set->buf);
 		/* A buffer contains old records. */
 		memset(slot, 0xff, kmemtrace_record_size);
-		kmemtrace_write(set->buf, kmemtrace_record_size, context, event_id,
+		kmemtrace_write(slot, kmemtrace_record_size, context, event_id,
 				KMEMTRACE_TYPE_KMALLOC, 0x1234, 0xabcdef0123456789ULL, 100,
 				128, GFP_KERNEL, 3, 77, account);
 		memcpy(event, slot, sizeof(*event));
+		raw_cpu_write(kmemtrace_cpus.own, own);
 	}
-	local_irq_restore(flags);
+	kmemtrace_guard_leave(&guard);
 }
 
 static void kmemtrace_test_layout(struct kunit *test)

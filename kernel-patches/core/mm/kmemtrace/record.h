@@ -149,6 +149,12 @@ kmemtrace_record(u8 event_id, u8 type_id, unsigned long call_site, u64 ptr,
 	if (unlikely(context & NMI_MASK))
 		goto slow;
 
+	/*
+	 * The slow path looks up the call site, so do not do it twice.  The task may
+	 * change the CPU, but then the lookup is only repeated.
+	 */
+	if (kmemtrace_may_have_tag(event_id) && raw_cpu_read(kmemtrace_cpus.limit) < 0)
+		goto slow;
 	site = kmemtrace_call_site(event_id, call_site, gfp_flags);
 	/* Use the raw function: a tracer of the interrupt flags may cause an event. */
 	raw_local_irq_save(flags);

@@ -30,7 +30,9 @@ struct seq_file;
  * kmemtrace_mutex, kmemtrace_snapshot_lock, the lock of a view or of a reader
  *
  * Registering a probe acquires cpu_hotplug_lock, so kmemtrace_mutex is never acquired
- * in a CPU hotplug callback.  The locks of counters and of held objects are leaves.
+ * in a CPU hotplug callback.  The locks of counters, of held objects, and of the slots
+ * of tags are leaves.  kmemtrace_tags_mutex is acquired inside of kmemtrace_mutex and of
+ * the lock of the module notifiers.
  */
 extern struct mutex kmemtrace_mutex;
 

@@ -156,8 +156,26 @@ kmemtrace_fill_slot(struct kmemtrace_tag_slot *slots, unsigned long address,
 NOKPROBE_SYMBOL(kmemtrace_fill_slot);
 
 /*
+ * Return whether an address is in a module that is being unloaded.  Context: the lock is
+ * held.
+ */
+static bool kmemtrace_is_in_going_module(unsigned long address)
+{
+#ifdef CONFIG_MODULES
+	const struct module *module = __module_address(address);
+
+	return module && module->state == MODULE_STATE_GOING;
+#else
+	return false;
+#endif
+}
+NOKPROBE_SYMBOL(kmemtrace_is_in_going_module);
+
+/*
  * Return the slot of an address.  If there is none, fill one with @tag; return NULL if
- * too many are in use.  Context: any but NMI, outside of a guarded section.
+ * too many are in use, or if the module of the address or of the tag is being unloaded:
+ * its asynchronous functions may still run after kmemtrace_retire_slots().  Context: any
+ * but NMI, outside of a guarded section.
  */
 static struct kmemtrace_tag_slot *
 kmemtrace_get_slot(struct kmemtrace_tag_slot *slots, unsigned long address,
@@ -170,10 +188,12 @@ kmemtrace_get_slot(struct kmemtrace_tag_slot *slots, unsigned long address,
 		return slot;
 	kmemtrace_lock(&kmemtrace_tags_lock, &guard);
 	slot = kmemtrace_find_slot(slots, address);
-	if (!slot)
+	if (!slot && !kmemtrace_is_in_going_module(address) &&
+	    !(tag && kmemtrace_is_in_going_module((unsigned long)tag->ct.function))) {
 		slot = kmemtrace_fill_slot(slots, address, tag);
-	if (!slot)
-		kmemtrace_tags_dropped++;
+		if (!slot)
+			kmemtrace_tags_dropped++;
+	}
 	kmemtrace_unlock(&kmemtrace_tags_lock, &guard);
 	return slot;
 }
@@ -219,7 +239,11 @@ unsigned long __kmemtrace_tagged_call_site(unsigned long return_address,
 		if (!slot || READ_ONCE(slot->tag) == tag)
 			return return_address;
 	}
-	if (!in_task() || !kmemtrace_get_slot(slots, (unsigned long)tag, tag))
+	if (!in_task())
+		return return_address;
+	/* A return address that has a line of the table must not stand for this tag. */
+	if (!kmemtrace_get_slot(slots, (unsigned long)tag, tag) &&
+	    !READ_ONCE(slot->tag))
 		return return_address;
 	return (unsigned long)tag;
 }
@@ -345,20 +369,37 @@ static bool kmemtrace_slot_is_of(const struct kmemtrace_tag_slot *slot,
 	return within_module(slot->address, module);
 }
 
-/* The code of the module does not run any more, so no event refers to its tags. */
-static void kmemtrace_tags_going(const struct module *module)
+/* Return whether the code at the address of a slot is freed after the module's init. */
+static bool kmemtrace_slot_is_of_init(const struct kmemtrace_tag_slot *slot,
+				      const struct module *module)
 {
-	struct kmemtrace_tag_slot *slot = kmemtrace_tag_slots;
+	return within_module_init(slot->address, module);
+}
+
+/*
+ * Move the lines of the slots that @is_of selects to the list, and remove the slots.
+ * Sleeps.
+ */
+static void kmemtrace_retire_slots(const struct module *module,
+				   bool (*is_of)(const struct kmemtrace_tag_slot *slot,
+						 const struct module *module))
+{
+	struct kmemtrace_tag_slot *slot;
 	struct kmemtrace_guard guard;
 	unsigned int i;
 
-	if (!slot)
-		return;
 	mutex_lock(&kmemtrace_tags_mutex);
-	for (i = 0; i < KMEMTRACE_TAG_SLOTS; i++, slot++) {
+	slot = kmemtrace_tag_slots;
+	/*
+	 * After this, either a slot of the module is complete, or its event sees the
+	 * state of the module in kmemtrace_get_slot().
+	 */
+	kmemtrace_lock(&kmemtrace_tags_lock, &guard);
+	kmemtrace_unlock(&kmemtrace_tags_lock, &guard);
+	for (i = 0; slot && i < KMEMTRACE_TAG_SLOTS; i++, slot++) {
 		/* Pairs with smp_store_release() in kmemtrace_fill_slot(). */
 		if (smp_load_acquire(&slot->address) <= KMEMTRACE_SLOT_REMOVED ||
-		    !kmemtrace_slot_is_of(slot, module))
+		    !is_of(slot, module))
 			continue;
 		if (slot->tag)
 			kmemtrace_keep_tag(slot);
@@ -369,11 +410,14 @@ static void kmemtrace_tags_going(const struct module *module)
 	mutex_unlock(&kmemtrace_tags_mutex);
 }
 
+/* Code of another module may replace freed code at the same addresses. */
 static int kmemtrace_tags_notify(struct notifier_block *self,
 				 unsigned long state, void *data)
 {
-	if (state == MODULE_STATE_GOING)
-		kmemtrace_tags_going(data);
+	if (state == MODULE_STATE_LIVE)
+		kmemtrace_retire_slots(data, kmemtrace_slot_is_of_init);
+	else if (state == MODULE_STATE_GOING)
+		kmemtrace_retire_slots(data, kmemtrace_slot_is_of);
 	return NOTIFY_DONE;
 }
 

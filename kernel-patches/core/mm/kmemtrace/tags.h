@@ -19,6 +19,12 @@
 unsigned long __kmemtrace_tagged_call_site(unsigned long return_address,
 					   gfp_t gfp_flags);
 
+/* Return whether the call site of an event may be a tag.  Any context. */
+static __always_inline bool kmemtrace_may_have_tag(u8 event_id)
+{
+	return event_id == KMEMTRACE_EVENT_ALLOC && mem_alloc_profiling_enabled();
+}
+
 /*
  * Return the call site of an event, as the record contains it: the address of the
  * allocation tag if the tag names the caller better than @return_address, otherwise
@@ -27,14 +33,15 @@ unsigned long __kmemtrace_tagged_call_site(unsigned long return_address,
 static __always_inline unsigned long
 kmemtrace_call_site(u8 event_id, unsigned long return_address, gfp_t gfp_flags)
 {
-	if (event_id == KMEMTRACE_EVENT_ALLOC && mem_alloc_profiling_enabled())
+	if (kmemtrace_may_have_tag(event_id))
 		return __kmemtrace_tagged_call_site(return_address, gfp_flags);
 	return return_address;
 }
 
 #else
 
-/* A macro, so that the writer has the same instructions as without this feature. */
+/* Macros, so that the writer has the same instructions as without this feature. */
+#define kmemtrace_may_have_tag(event_id)	false
 #define kmemtrace_call_site(event_id, return_address, gfp_flags)	\
 	(return_address)
 

@@ -8,7 +8,8 @@
  * a time, and the memory that is written per event is not shared between CPUs.  An NMI
  * can interrupt the writer, so an event in NMI context is counted as lost instead of
  * recorded.  The writer acquires no lock except the leaf locks of triggers that count
- * bytes (counter.h, held.c).  The writer allocates no memory and wakes no task (an
+ * bytes (counter.h, held.c) and, at the first event of a call site with an allocation
+ * tag, that of the table tags (tags.c).  The writer allocates no memory and wakes no task (an
  * irq_work wakes the readers), so the scheduler and timekeeping may cause events with
  * any lock held.  guard.h describes an event inside of the writer.
  *

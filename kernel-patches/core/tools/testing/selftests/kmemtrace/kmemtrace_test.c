@@ -49,6 +49,7 @@ static uint32_t self;
 
 /* The settings before the test. */
 static char old_mode[32], old_subbufs[32], old_subbuf_size[32], old_filter[8192];
+static char old_kmalloc[32];
 
 /* The records of all CPUs that one test has read. */
 static struct cpu_records {
@@ -450,7 +451,7 @@ static void test_switch(void)
 
 	good = write_number("events/kmalloc/enabled", 0) == 0 && start() &&
 	       make_pipes(PIPES) && stop();
-	write_number("events/kmalloc/enabled", 1);
+	good = write_number("events/kmalloc/enabled", 1) == 0 && good;
 	while ((e = next_record(&c))) {
 		if (e->v1.event_id == KMEMTRACE_EVENT_ALLOC &&
 		    e->v1.type_id == KMEMTRACE_TYPE_KMALLOC)
@@ -484,8 +485,7 @@ static void test_snapshot(void)
 static void restore(void)
 {
 	write_number("enabled", 0);
-	write_number("snapshot/take", 0);
-	write_number("events/kmalloc/enabled", 1);
+	write_text("events/kmalloc/enabled", old_kmalloc);
 	write_text("filter", *old_filter ? old_filter : "none");
 	write_text("mode", old_mode);
 	write_text("subbuf_size", old_subbuf_size);
@@ -507,6 +507,8 @@ static void use_one_cpu(void)
 
 int main(void)
 {
+	char state[1024] = "";
+
 	ksft_print_header();
 	if (geteuid())
 		ksft_exit_skip("needs root\n");
@@ -518,6 +520,9 @@ int main(void)
 		ksft_exit_skip("the kernel refuses the files of kmemtrace (lockdown)\n");
 	if (read_number("enabled"))
 		ksft_exit_skip("tracing is on; it would be disturbed\n");
+	if (read_text("snapshot/take", state, sizeof(state)) == 0 &&
+	    !strncmp(state, "state: taken\n", 13))
+		ksft_exit_skip("there is a snapshot; it would be lost\n");
 	abi = read_number("abi_version");
 	record_size = read_number("record_size");
 	if (record_size < KMEMTRACE_EVENT_SIZE_V1 || record_size > 4096)
@@ -525,12 +530,14 @@ int main(void)
 	if (read_text("mode", old_mode, sizeof(old_mode)) ||
 	    read_text("subbufs", old_subbufs, sizeof(old_subbufs)) ||
 	    read_text("subbuf_size", old_subbuf_size, sizeof(old_subbuf_size)) ||
-	    read_text("filter", old_filter, sizeof(old_filter)))
+	    read_text("filter", old_filter, sizeof(old_filter)) ||
+	    read_text("events/kmalloc/enabled", old_kmalloc, sizeof(old_kmalloc)))
 		ksft_exit_fail_msg("cannot read the settings\n");
 	self = syscall(SYS_gettid);
 	use_one_cpu();
 	write_text("filter", "none");
 	atexit(restore);
+	write_number("events/kmalloc/enabled", 1);
 
 	ksft_set_plan(10);
 	test_format();
