@@ -290,11 +290,13 @@ static gboolean add_tag(KmtInputTables *tables, char *line, guint n_newer)
 	    !parse_time(&line, &tag.went))
 		return FALSE;
 	tag.module = parse_optional_word(&line);
-	if (!tag.module || !parse_number(&line, G_MAXUINT, &number) || !number)
+	if (!tag.module || strlen(tag.module) > MAX_NAME ||
+	    !parse_number(&line, G_MAXUINT, &number) || !number)
 		return FALSE;
 	tag.line = (guint)number;
 	tag.function = next_word(&line);
-	if (!tag.function || !is_function_name(tag.function))
+	if (!tag.function || strlen(tag.function) > MAX_NAME ||
+	    !is_function_name(tag.function))
 		return FALSE;
 	tag.file = parse_short_name(line, n_newer);
 	if (!tag.file || !*tag.file)

@@ -36,16 +36,21 @@ static gboolean are_equal(const KmtInputTag *a, const KmtInputTag *b)
 static guint sort_tags(GArray *tags)
 {
 	guint i, kept = MIN(tags->len, 1), twice = 0;
+	gboolean counted = FALSE; /* the last address is in twice */
 
 	g_array_sort(tags, compare_tags);
 	for (i = 1; i < tags->len; i++) {
 		const KmtInputTag *tag = &g_array_index(tags, KmtInputTag, i);
 		KmtInputTag *last = &g_array_index(tags, KmtInputTag, kept - 1);
 
-		if (tag->address != last->address)
+		if (tag->address != last->address) {
 			g_array_index(tags, KmtInputTag, kept++) = *tag;
-		else if (tag->went == last->went && !are_equal(tag, last))
+			counted = FALSE;
+		} else if (!counted && tag->went == last->went &&
+			   !are_equal(tag, last)) {
 			twice++;
+			counted = TRUE;
+		}
 	}
 	g_array_set_size(tags, kept);
 	return twice;
@@ -71,10 +76,12 @@ KmtInputTagTable *kmt_input_tag_table_new(const KmtInputCapture *capture)
 				      twice, twice == 1 ? " has" : "es have");
 	if (tables->dropped)
 		kmt_input_tables_warn(tables,
-				      "tags: %" G_GUINT64_FORMAT " allocations "
-				      "have no source line, because the table "
-				      "of the kernel was full",
-				      tables->dropped);
+				      "tags: %" G_GUINT64_FORMAT
+				      " allocation%s "
+				      "no source line, because the table of "
+				      "the kernel was full",
+				      tables->dropped,
+				      tables->dropped == 1 ? " has" : "s have");
 	return table;
 }
 

@@ -91,10 +91,12 @@ KmtMatchPending *kmt_match_early_defer(const KmtMatcher *m,
 {
 	const KmtMatchSideEntry *side = kmt_match_side_entry(m, e);
 	KmtMatchPending *p = side ? side->defers : NULL;
+	guint n;
 
-	while (p && !may_be_early(m, p, file))
-		p = p->next_of_kind;
-	return p && free && p->number > free->number ? NULL : p;
+	for (n = 0; p && n < KMT_MATCH_MAX_SEARCH; n++, p = p->next_of_kind)
+		if (may_be_early(m, p, file))
+			return free && p->number > free->number ? NULL : p;
+	return NULL;
 }
 
 void kmt_match_take_defer(KmtMatcher *m, KmtMatchEntry *e, KmtMatchPending *p,

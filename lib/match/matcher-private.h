@@ -253,9 +253,12 @@ void kmt_match_pending_free(KmtMatcher *m, KmtMatchPending *p);
 /* Set m->due after a change of the oldest pending record. */
 void kmt_match_pending_set_due(KmtMatcher *m);
 
+/* Maximum number of pending records of an address that a search visits. */
+#define KMT_MATCH_MAX_SEARCH 8
+
 /*
  * Return the oldest pending record that fits this type, or NULL if there is
- * none among the first MAX_TYPE_SEARCH.
+ * none among the first KMT_MATCH_MAX_SEARCH.
  */
 KmtMatchPending *kmt_match_pending_of_type(const KmtMatcher *m,
 					   KmtMatchPending *p, guint type);
@@ -291,7 +294,8 @@ void kmt_match_resolve_defer(KmtMatcher *m, KmtMatchEntry *e,
 void kmt_match_expire_defer(KmtMatcher *m, const KmtMatchPending *p);
 /*
  * Return the oldest pending DEFER of an entry that may belong to an object
- * which file allocates now, or NULL. free: the pending FREE of this object, if
+ * which file allocates now, or NULL if there is none among the first
+ * KMT_MATCH_MAX_SEARCH. free: the pending FREE of this object, if
  * known; NULL otherwise.
  */
 KmtMatchPending *kmt_match_early_defer(const KmtMatcher *m,

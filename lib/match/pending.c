@@ -6,11 +6,6 @@
 
 #define MAX_SIDE_ENTRIES ((1u << KMT_MATCH_SIDE_BITS) - 1)
 
-/*
- * Maximum number of pending records of an address that are searched for a type.
- */
-#define MAX_TYPE_SEARCH 8
-
 void kmt_match_pending_init(KmtMatcher *m)
 {
 	m->side_entries = g_ptr_array_new_with_free_func(g_free);
@@ -165,7 +160,7 @@ KmtMatchPending *kmt_match_pending_of_type(const KmtMatcher *m,
 {
 	guint n;
 
-	for (n = 0; p && n < MAX_TYPE_SEARCH; n++, p = p->next_of_kind) {
+	for (n = 0; p && n < KMT_MATCH_MAX_SEARCH; n++, p = p->next_of_kind) {
 		const struct kmemtrace_event *event = &p->record.event;
 		gboolean is_free = event->event_id == KMEMTRACE_EVENT_FREE;
 

@@ -121,8 +121,37 @@ static void test_duplicates(void)
 	g_assert_cmpuint(f.n_warnings, ==, 0);
 	g_assert_cmpuint(f.n, ==, 1);
 	tear_down(&f);
-	set_up(&f, META, HEAD "10 - - 1 f a.c\n10 - - 2 f a.c\n");
+	set_up(&f, META,
+	       HEAD "10 - - 1 f a.c\n10 - - 2 f a.c\n10 - - 3 f a.c\n");
 	g_assert_cmpuint(f.n_warnings, ==, 1);
+	g_assert_nonnull(strstr(kmt_input_tag_table_warnings(f.table)->pdata[0],
+				" 1 address has "));
+	g_assert_cmpuint(f.n, ==, 1);
+	tear_down(&f);
+}
+
+/* An overlong name would fill the report. */
+static void test_long_names(void)
+{
+	g_autofree char *longest = g_strnfill(1024, 'f');
+	g_autofree char *module =
+		g_strdup_printf(HEAD "10 - %sf 1 f a.c\n", longest);
+	g_autofree char *function =
+		g_strdup_printf(HEAD "10 - - 1 %sf a.c\n", longest);
+	g_autofree char *valid =
+		g_strdup_printf(HEAD "10 - %s 1 %s a.c\n", longest, longest);
+	TagsFixture f;
+
+	set_up(&f, META, module);
+	g_assert_cmpuint(f.n_warnings, ==, 1);
+	g_assert_cmpuint(f.n, ==, 0);
+	tear_down(&f);
+	set_up(&f, META, function);
+	g_assert_cmpuint(f.n_warnings, ==, 1);
+	g_assert_cmpuint(f.n, ==, 0);
+	tear_down(&f);
+	set_up(&f, META, valid);
+	g_assert_cmpuint(f.n_warnings, ==, 0);
 	g_assert_cmpuint(f.n, ==, 1);
 	tear_down(&f);
 }
@@ -229,6 +258,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/tags/sorted", test_sorted);
 	g_test_add_func("/tags/replaced-module", test_replaced_module);
 	g_test_add_func("/tags/duplicates", test_duplicates);
+	g_test_add_func("/tags/long-names", test_long_names);
 	g_test_add_func("/tags/dropped", test_dropped);
 	g_test_add_func("/tags/newer-columns", test_newer_columns);
 	g_test_add_func("/tags/bad-lines", test_bad_lines);

@@ -187,9 +187,9 @@ class Address:
                 and alloc.now - ambiguous.last <= self.tolerance)
 
     def take_early(self, alloc, before=None):
-        """Give the oldest pending DEFER of another CPU to a new object; before:
+        """Give the oldest of eight pending DEFERs to a new object; before:
         the FREE of the object."""
-        for ambiguous in self.early:
+        for ambiguous in self.early[:8]:
             defer = ambiguous.record
             if not self.may_be_early(ambiguous, alloc):
                 continue
