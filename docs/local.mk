@@ -4,6 +4,7 @@ EXTRA_DIST += \
 	docs/benchmarks.md \
 	docs/definitions.md \
 	docs/glossary.md \
+	docs/kernels.md \
 	docs/limits.md \
 	docs/prior-work.md \
 	docs/testing.md \
