@@ -40,7 +40,7 @@ static noinline void gap_kmalloc_variable(size_t size)
 	for (i = 0; i < N; i++)
 		kfree_sensitive(objects[i]);
 	say_alloc("kmalloc", N, N * size, GFP_NOWAIT);
-	say_freed("kmalloc", N, "kfree_sensitive");
+	say_freed("kmalloc", N, "kfree_sensitive|gap_kmalloc_variable");
 }
 
 static noinline void gap_kmalloc_node(size_t size)

@@ -58,7 +58,7 @@ static noinline void gap_kvmalloc(size_t size)
 	if (!is_vmalloc_addr(large))
 		pr_err("kmalloc() gave %zu bytes\n", size);
 	say_alloc_any("vmalloc", 2, size + size / PAGE_SIZE * sizeof(void *));
-	say_freed("vmalloc", 2, "kvfree|gap_kvmalloc");
+	say_freed("vmalloc", 2, "kvfree|gap_kvmalloc|__vfree|gap_vmallocs");
 	/* In Linux 6.12 the small object still belongs to kvmalloc_node(). */
 	if (LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0))
 		say_alloc("kmalloc", 1, 100, GFP_KERNEL);
