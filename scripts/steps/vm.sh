@@ -113,7 +113,7 @@ step_equal_counts()
 
 	for arch in newest arm64 s390x arm; do
 		capture=$work/gap-$arch/capture
-		[ -e "$capture/kmemtrace.complete" ] || continue
+		[ -e "$capture/kmemtrace.meta" ] || continue
 		kmemtrace-report --json --lines 0 "$capture" >"$work/gap-$arch.json"
 		[ "$arch" != newest ] || continue
 		[ -e "$work/gap-newest.json" ] || break
