@@ -58,18 +58,18 @@ begin()
 		echo overwrite >$kmt/mode
 		echo 1 >$kmt/enabled ;;
 	kmemtrace)
-		daemon_start /work/capture ;;
+		daemon_start /data/capture ;;
 	ftrace-ring)
 		for event in $events; do
 			echo 1 >$ft/events/kmem/"$event"/enable
 		done ;;
 	ftrace)
 		# shellcheck disable=SC2046 # several words
-		in_background trace-cmd record -o /work/trace.dat \
+		in_background trace-cmd record -o /data/trace.dat \
 			$(list ' -e kmem:%s') ;;
 	perf)
 		# shellcheck disable=SC2046
-		in_background perf record -a -o /work/perf.data \
+		in_background perf record -a -o /data/perf.data \
 			$(list ' -e kmem:%s') ;;
 	*)
 		fail "no such tracer: $tracer" ;;
@@ -83,23 +83,23 @@ end()
 		echo 0 >$kmt/enabled ;;
 	kmemtrace)
 		daemon_stop
-		echo "workloads: events $1 $(($(cat /work/capture/cpu*.out | wc -c) / 64))"
+		echo "workloads: events $1 $(($(cat /data/capture/cpu*.out | wc -c) / 64))"
 		[ "$(total_overruns)" = 0 ] || fail "events were lost" ;;
 	ftrace-ring)
 		echo 0 >$ft/events/kmem/enable ;;
 	ftrace|perf)
 		stop_recorder ;;
 	esac
-	rm -rf /work/capture /work/trace.dat* /work/perf.data*
+	rm -rf /data/capture /data/trace.dat* /data/perf.data*
 }
 
 # --- Workloads --------------------------------------------------------------------
 
 work_dbench()
 {
-	mkdir -p /work/dbench
-	LD_PRELOAD=/one-pass.so dbench -c /load-dbench -D /work/dbench -t 1000 1 &&
-		rm -r /work/dbench
+	mkdir -p /data/dbench
+	LD_PRELOAD=/one-pass.so dbench -c /load-dbench -D /data/dbench -t 1000 1 &&
+		rm -r /data/dbench
 }
 
 work_tbench()
@@ -133,13 +133,13 @@ measure()
 # measurement.
 dd if=/dev/random of=/dev/null bs=32 count=1 2>/dev/null
 tar -xf /files/workloads.tar -C / || fail "no files"
-mkdir -p /work
+mkdir -p /data
 if grep -qw ext4 /proc/filesystems; then
 	truncate -s 1G /tmp/disk
 	/usr/sbin/mke2fs -q -t ext4 -E lazy_itable_init=0,lazy_journal_init=0 \
-		/tmp/disk && mount -t ext4 -o loop /tmp/disk /work
+		/tmp/disk && mount -t ext4 -o loop /tmp/disk /data
 else
-	mount -t tmpfs work /work
+	mount -t tmpfs data /data
 fi || fail "no folder to work in"
 server=
 case ,$workloads, in
@@ -152,4 +152,4 @@ for workload in $(echo "$workloads" | tr , ' '); do
 	measure "$workload"
 done
 [ -z "$server" ] || kill "$server"
-umount /work || true
+umount /data || true
