@@ -22,7 +22,20 @@ PTR = 0xffff888000001000
 
 KINDS = {"A": (1, 0), "F": (2, 0), "a": (1, 1), "f": (2, 1),
          "P": (1, 2), "p": (2, 2), "C": (1, 3), "c": (2, 3), "V": (1, 4),
-         "v": (2, 4)}
+         "v": (2, 4), "D": (7, 0)}
+
+
+def early_defers(n):
+    """Return a history in which n DEFERs of the allocating CPU are older than the one
+    that belongs to the allocation."""
+    older = " ".join(f"D0@{2000 + i}" for i in range(n))
+    return f"A0@1000 F0@1010 {older} D1@2030 A0@2040"
+
+
+def unmatched_defers(n):
+    """Return the decisions about the n older DEFERs."""
+    return [f"unmatched_defer 0:{2 + i} unexplained" for i in range(n)]
+
 
 CASES = [
     ("a pair", "A0@1000 F0@2000", ["free 0:0 0:1"]),
@@ -144,13 +157,21 @@ CASES = [
     # A time that goes backwards counts as the time of the preceding record.
     ("time goes back", "A0@1000 F0@500 A0@600",
      ["free 0:0 0:1", "live 0:2"]),
+
+    # Eight DEFERs are searched for one that belongs to a new object.
+    ("the eighth DEFER is found", early_defers(7),
+     ["free 0:0 0:1", "defer 0:9 1:0 first", "live 0:9 deferred 2030"]
+     + unmatched_defers(7)),
+    ("the ninth DEFER is not searched", early_defers(8),
+     ["free 0:0 0:1", "unmatched_defer 1:0 unexplained", "live 0:10"]
+     + unmatched_defers(8)),
 ]
 
 
 def run(history):
     """Return the sorted lines of match-dump without the last line."""
     capture = mkcapture.Capture()
-    is_newer = bool(set(history) & set("CcVv"))
+    is_newer = bool(set(history) & set("CcVvD"))
     for word in history.split():
         event, type_id = KINDS[word[0]]
         cpu, t = word[1:].split("@")
