@@ -42,6 +42,9 @@ TARGETS = ("migrate_pages_batch", "migrate_pages", "alloc_migration_target")
 # the other allocates may seem to be allocated twice.
 CLOCK_NS = 100000
 
+# All kernels under test have pages of this size, in bytes.
+PAGE = 4096
+
 
 class Made:
     """Allocations of one type by one function, and the functions that freed them."""
@@ -52,6 +55,7 @@ class Made:
         self.gfp = collections.Counter()
         self.sizes = collections.Counter()
         self.freed_by = collections.Counter()
+        self.bytes_freed_by = collections.Counter()
         self.deferred_by = collections.Counter()
         self.live = 0
 
@@ -86,7 +90,7 @@ def module_caches(directory):
 
 def collect(events, symbols, own_caches):
     made = collections.defaultdict(Made)
-    live, since, cache_of, deferred = {}, {}, {}, set()
+    live, since, size, cache_of, deferred = {}, {}, {}, {}, set()
     pages = collections.defaultdict(list)
     problems = []
     for event in events:
@@ -110,6 +114,7 @@ def collect(events, symbols, own_caches):
                                 f" which {former[0]} allocated before")
             since[space, event.ptr] = event.time
             live[space, event.ptr] = (function, kind)
+            size[space, event.ptr] = event.bytes_req
             cache_of[space, event.ptr] = event.cache
             deferred.discard((space, event.ptr))
         elif event.event_id == capture.DEFER:
@@ -123,6 +128,7 @@ def collect(events, symbols, own_caches):
             if owner:
                 made[owner].live -= 1
                 made[owner].freed_by[function] += 1
+                made[owner].bytes_freed_by[function] += size[space, event.ptr]
                 if owner[0].startswith("gap_") and owner[1] != kind:
                     problems.append(f"{owner}: freed as {kind} by {function}")
             elif function.startswith("gap_") or event.cache in own_caches:
@@ -168,7 +174,7 @@ def check_folios(words, directory, made):
                  if kind == "pages" and (
                      entry.sizes[size] == count
                      or (size > 1 << 22
-                         and entry.sizes[4096] == size * count // 4096))]
+                         and entry.sizes[PAGE] == size * count // PAGE))]
         if not found:
             return [f"{count} huge pages of {size} bytes have no records"]
         live = [function for function, entry in found if entry.live]
@@ -185,19 +191,20 @@ def check_folios(words, directory, made):
 
 
 def check_migrated(count, made):
-    """Compare the number of migrated pages with their records. Pages from before the
-    trace and huge pages are not among the sources."""
+    """Compare the number of migrated pages with their records. A folio of several
+    pages has one record. Pages from before the trace are not among the sources."""
     entries = [(function, entry) for (function, kind), entry in made.items()
                if kind == "pages"]
-    targets = sum(entry.count for function, entry in entries
-                  if function in TARGETS)
+    targets = sum(entry.bytes_req for function, entry in entries
+                  if function in TARGETS) // PAGE
     # A target that was not used is freed by another function, unless the compiler
     # inlined both frees into one.
-    sources = sum(entry.freed_by["migrate_folio_done"] for _, entry in entries)
+    sources = sum(entry.bytes_freed_by["migrate_folio_done"]
+                  for _, entry in entries) // PAGE
     unused = 0
     if not sources:
-        sources = sum(entry.freed_by[name] for _, entry in entries
-                      for name in TARGETS)
+        sources = sum(entry.bytes_freed_by[name] for _, entry in entries
+                      for name in TARGETS) // PAGE
         unused = targets - count
     if targets < count or sources != count + unused:
         return [f"{count} pages were migrated, {targets} targets and {sources}"
@@ -205,77 +212,97 @@ def check_migrated(count, made):
     return []
 
 
+def check_alloc(words, made):
+    """Check the number, size, and flags of a function's allocations."""
+    function, kind, count, bytes_req, gfp = words
+    entry = made[function, kind]
+    problems = []
+    if (entry.count, entry.bytes_req) != (int(count), int(bytes_req)):
+        problems.append(
+            f"{function} {kind}: {count} allocations of {bytes_req}"
+            f" bytes were made, {entry.count} of {entry.bytes_req}"
+            " are recorded")
+    if gfp != "-" and int(count) and set(entry.gfp) != {int(gfp, 0)}:
+        problems.append(
+            f"{function} {kind}: gfp should be {gfp}, is "
+            + ", ".join(map(hex, entry.gfp)))
+    if entry.live:
+        problems.append(f"{function} {kind}: {entry.live} of its"
+                        " allocations have no free")
+    return problems
+
+
+def check_freed(words, made):
+    """Check which functions freed a function's allocations."""
+    function, kind, count, by = words
+    freed = made[function, kind].freed_by
+    n = (sum(freed.values()) if by == "*"
+         else sum(freed[name] for name in by.split("|")))
+    if n == int(count):
+        return []
+    return [f"{function} {kind}: {count} should be freed by {by}, {n}"
+            f" are (freed by: {dict(freed)})"]
+
+
+def check_deferred(words, made, version):
+    """Check the hand-overs to kfree_rcu(), which versions 1 and 2 do not record."""
+    function, kind, count = words
+    by = made[function, kind].deferred_by
+    wanted = {function: int(count)} if version > 2 else {}
+    if dict(by) == wanted:
+        return []
+    return [f"{function} {kind}: hand-overs should be {wanted}, are {dict(by)}"]
+
+
+def check_pages(addresses, pages):
+    """Check that each page was allocated and freed."""
+    # Other code may have used the page before and after.
+    return [f"page {address:#x}: not allocated and freed: {pages[address][-4:]}"
+            for address in addresses
+            if (capture.ALLOC, capture.FREE)
+            not in zip(pages[address], pages[address][1:])]
+
+
+def check_unexpected(lines, made):
+    """Find records of the module's functions that no statement announces."""
+    allocs = {(words[1], words[2]) for words in lines if words[0] == "alloc"}
+    defers = {(words[1], words[2]) for words in lines if words[0] == "defer"}
+    problems = []
+    for (function, kind), entry in made.items():
+        if not function.startswith("gap_"):
+            continue
+        # The pages of a large kmalloc belong to the slab allocator, not to the
+        # function.
+        if entry.count and (function, kind) not in allocs:
+            problems.append(f"{function} {kind}: {entry.count} allocations"
+                            " that it did not make")
+        if entry.deferred_by and (function, kind) not in defers:
+            problems.append(f"{function} {kind}: hand-overs that were not made:"
+                            f" {dict(entry.deferred_by)}")
+    return problems
+
+
 def check(lines, made, pages, version, directory):
     problems = []
     checked = 0
-    expected = collections.defaultdict(int)
-    deferred = set()
-    for words in lines:
-        if words[0] == "alloc":
-            function, kind, count, bytes_req, gfp = words[1:]
-            entry = made[function, kind]
-            if (entry.count, entry.bytes_req) != (int(count), int(bytes_req)):
-                problems.append(
-                    f"{function} {kind}: {count} allocations of {bytes_req}"
-                    f" bytes were made, {entry.count} of {entry.bytes_req}"
-                    " are recorded")
-            if gfp != "-" and int(count) and set(entry.gfp) != {int(gfp, 0)}:
-                problems.append(
-                    f"{function} {kind}: gfp should be {gfp}, is "
-                    + ", ".join(map(hex, entry.gfp)))
-            if entry.live:
-                problems.append(f"{function} {kind}: {entry.live} of its"
-                                " allocations have no free")
-            expected[function, kind] += int(count)
-            checked += 1
-        elif words[0] == "freed":
-            function, kind, count, by = words[1:]
-            freed = made[function, kind].freed_by
-            n = (sum(freed.values()) if by == "*"
-                 else sum(freed[name] for name in by.split("|")))
-            if n != int(count):
-                problems.append(
-                    f"{function} {kind}: {count} should be freed by {by}, {n}"
-                    f" are (freed by: {dict(freed)})")
-            checked += 1
-        elif words[0] == "defer":
-            function, kind, count = words[1:]
-            by = made[function, kind].deferred_by
-            wanted = {function: int(count)} if version > 2 else {}
-            if dict(by) != wanted:
-                problems.append(
-                    f"{function} {kind}: hand-overs should be {wanted}, are"
-                    f" {dict(by)}")
-            deferred.add((function, kind))
-            checked += 1
-        elif words[0] in ("huge", "split", "migrated"):
-            problems += check_folios(words, directory, made)
-            checked += 1
-        elif words[0] in ("pages", "range"):
-            if words[0] == "range":
-                addresses = [int(words[1], 16) + 4096 * i
-                             for i in range(int(words[2]))]
-            else:
-                addresses = [int(word, 16) for word in words[1:]]
-            for address in addresses:
-                seen = pages[address]
-                # Other code may have used the page before and after.
-                if (capture.ALLOC, capture.FREE) not in zip(seen, seen[1:]):
-                    problems.append(f"page {address:#x}: not allocated and"
-                                    f" freed: {seen[-4:]}")
-            checked += 1
-    for (function, kind), entry in made.items():
-        # The pages of a large kmalloc belong to the slab allocator, not to the
-        # function.
-        if function.startswith("gap_") and entry.count \
-                and (function, kind) not in expected:
-            problems.append(f"{function} {kind}: {entry.count} allocations"
-                            " that it did not make")
-        if function.startswith("gap_") and entry.deferred_by \
-                and (function, kind) not in deferred:
-            problems.append(f"{function} {kind}: hand-overs that were not made:"
-                            f" {dict(entry.deferred_by)}")
-    return checked, problems
+    for kind, *words in lines:
+        checked += 1
+        if kind == "alloc":
+            problems += check_alloc(words, made)
+        elif kind == "freed":
+            problems += check_freed(words, made)
+        elif kind == "defer":
+            problems += check_deferred(words, made, version)
+        elif kind in ("huge", "split", "migrated"):
+            problems += check_folios([kind, *words], directory, made)
+        elif kind == "range":
+            first, count = int(words[0], 16), int(words[1])
+            problems += check_pages(range(first, first + PAGE * count, PAGE), pages)
+        elif kind == "pages":
+            problems += check_pages([int(word, 16) for word in words], pages)
+        else:
+            checked -= 1
+    return checked, problems + check_unexpected(lines, made)
 
 
 def check_nmi(directory):
