@@ -6,6 +6,7 @@ EXTRA_DIST += \
 	docs/glossary.md \
 	docs/kernels.md \
 	docs/limits.md \
+	docs/patching.md \
 	docs/prior-work.md \
 	docs/testing.md \
 	docs/walkthrough.md

@@ -297,9 +297,10 @@ static void note_owners(KmtAggregate *aggregate, const KmtInputCapture *capture,
 			g_ptr_array_add(
 				aggregate->notes,
 				g_strdup("the records have no task and "
-					 "context: recording them needs "
-					 "version 2 (a kernel with kmemtrace, "
-					 "without kmemtrace.abi=1)"));
+					 "context, which records of version 2 "
+					 "and later have (from a kernel with "
+					 "kmemtrace, without "
+					 "kmemtrace.abi=1)"));
 		return;
 	}
 	if (parts & KMT_MATCH_KEY_STACK)

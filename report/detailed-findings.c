@@ -36,8 +36,7 @@ static void fill_slot(KmtAccounting *accounting, KmtFindingSlot *slot)
 static void count_finding_site(KmtAccounting *accounting, KmtFindingClass class,
 			       const KmtMatchSlowEvent *slow_event)
 {
-	gboolean has_object = slow_event->op != KMT_MATCH_SLOW_UNMATCHED &&
-			      slow_event->op != KMT_MATCH_SLOW_UNMATCHED_DEFER;
+	gboolean has_object = kmt_match_slow_event_has_object(slow_event);
 	gboolean is_deferred_free = slow_event->op == KMT_MATCH_SLOW_FREE &&
 				    slow_event->object.is_deferred;
 	KmtFindingSlot key = {

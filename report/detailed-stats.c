@@ -267,11 +267,7 @@ void kmt_detailed_slow_event(KmtAccounting *accounting,
 			     .now = slow_event->now,
 			     .free_file = slow_event->file,
 			     .free_site = slow_event->call_site};
-	gboolean has_object =
-		slow_event->op != KMT_MATCH_SLOW_UNMATCHED &&
-		slow_event->op != KMT_MATCH_SLOW_UNMATCHED_DEFER &&
-		(slow_event->op != KMT_MATCH_SLOW_DEFER ||
-		 slow_event->class != KMT_MATCH_DEFER_LATE);
+	gboolean has_object = kmt_match_slow_event_has_object(slow_event);
 	KmtClassStats *stats =
 		has_object ? find_class(accounting, object->class_id) : NULL;
 

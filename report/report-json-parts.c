@@ -122,29 +122,33 @@ void kmt_report_json_add_deferred(KmtJson *json, const KmtReport *report,
 	static const struct {
 		const char *key;
 		const char *field;
+		gboolean has_sum; /* the groups' figures can be added */
 	} members[] = {
-		{"deferred_bytes_allocated", "deferred"},
-		{"deferred_objects", "deferred-objects"},
-		{"deferred_frees", "deferred-frees"},
-		/* The others have no sum. */
-		{"deferred_peak_bytes_allocated", "deferred-peak"},
-		{"deferred_bytes_at_peak", "deferred-at-peak"},
-		{"deferred_time_median", "deferred-median"},
-		{"deferred_time_p99", "deferred-p99"},
-		{"deferred_time_max", "deferred-max"},
-		{"deferred_age_median", "deferred-age-median"},
-		{"deferred_age_max", "deferred-age-max"},
+		{"deferred_bytes_allocated", "deferred", TRUE},
+		{"deferred_objects", "deferred-objects", TRUE},
+		{"deferred_frees", "deferred-frees", TRUE},
+		{"deferred_peak_bytes_allocated", "deferred-peak", FALSE},
+		{"deferred_bytes_at_peak", "deferred-at-peak", FALSE},
+		{"deferred_time_median", "deferred-median", FALSE},
+		{"deferred_time_p99", "deferred-p99", FALSE},
+		{"deferred_time_max", "deferred-max", FALSE},
+		{"deferred_age_median", "deferred-age-median", FALSE},
+		{"deferred_age_max", "deferred-age-max", FALSE},
 	};
 	static const KmtDeferred none;
-	guint n = sums_only ? 3 : G_N_ELEMENTS(members), i;
+	guint i;
 
 	if (!kmt_report_can_have_defers(report))
 		return;
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < G_N_ELEMENTS(members); i++) {
 		const KmtReportField *field =
 			kmt_report_field_find(members[i].field);
-		KmtFigure figure = kmt_report_field_deferred(
-			field, report->aggregate, deferred ? deferred : &none);
+		KmtFigure figure;
+
+		if (sums_only && !members[i].has_sum)
+			continue;
+		figure = kmt_report_field_deferred(field, report->aggregate,
+						   deferred ? deferred : &none);
 
 		kmt_report_json_add_figure(json, members[i].key, &figure);
 	}

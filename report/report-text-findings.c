@@ -19,19 +19,19 @@ static void fill_defer_counts(const KmtMatchFindings *findings,
 	const guint64 *unmatched = findings->unmatched_defers;
 
 	fill_count(columns, unmatched[KMT_MATCH_UNMATCHED_BEFORE_TRACE],
-		   "deferrals unmatched, before the trace",
+		   "deferred frees unmatched, before the trace",
 		   "of memory from before the trace");
 	fill_count(columns, unmatched[KMT_MATCH_UNMATCHED_AFTER_LOSS],
-		   "deferrals unmatched, after loss",
+		   "deferred frees unmatched, after loss",
 		   "the allocation may be lost");
 	fill_count(columns, unmatched[KMT_MATCH_UNMATCHED_UNEXPLAINED],
-		   "deferrals unmatched, unexplained",
+		   "deferred frees unmatched, unexplained",
 		   "of freed memory, or not traced");
 	fill_count(columns, findings->double_defers_after_loss,
-		   "double deferrals, after loss", "the free may be lost");
+		   "frees deferred twice, after loss", "the free may be lost");
 	fill_count(columns, findings->double_defers,
-		   "double deferrals, unexplained",
-		   "the free was deferred twice");
+		   "frees deferred twice, unexplained",
+		   "handed over again before the free");
 }
 
 static void fill_counts(const KmtAggregate *aggregate, KmtColumns *columns)
@@ -164,9 +164,9 @@ static const FindingText finding_texts[] = {
 	 "freed by", NULL},
 	{KMT_FINDING_DOUBLE_UNEXPLAINED, "UNEXPLAINED DOUBLE ALLOCATIONS",
 	 "times", "older allocated by", "newer allocated by"},
-	{KMT_FINDING_UNMATCHED_DEFER, "UNEXPLAINED DEFERRALS", "times",
+	{KMT_FINDING_UNMATCHED_DEFER, "UNEXPLAINED DEFERRED FREES", "times",
 	 "deferred by", NULL},
-	{KMT_FINDING_DOUBLE_DEFER, "DOUBLE DEFERRALS", "times", "allocated by",
+	{KMT_FINDING_DOUBLE_DEFER, "FREES DEFERRED TWICE", "times", "allocated by",
 	 "deferred again by"},
 };
 

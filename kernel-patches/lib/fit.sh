@@ -81,18 +81,18 @@ missing_files()
 # offset), the patch, the file, the number of the hunk, the line, the offset.
 run_patch()
 {
-	local p=$1 folder=$2 said status=0
+	local p=$1 folder=$2 messages status=0
 	shift 2
 
 	has_diff "$p" || return 0
 	missing_files "$p" "$folder"
-	said=$(patch -p1 -f -F0 -r - --no-backup-if-mismatch "$@" \
+	messages=$(patch -p1 -f -F0 -r - --no-backup-if-mismatch "$@" \
 		-d "$folder" -i "$p" 2>&1) || status=$?
 	if [ "$status" -gt 1 ]; then
-		printf '%s\n' "$said" >&2
+		printf '%s\n' "$messages" >&2
 		die "patch cannot apply $p"
 	fi
-	printf '%s\n' "$said" | awk -v name="${p##*/}" -v OFS='\t' '
+	printf '%s\n' "$messages" | awk -v name="${p##*/}" -v OFS='\t' '
 		/^(patching|checking) file / { file = $3 }
 		/^Hunk #[0-9]+ FAILED at / {
 			print "fail", name, file, substr($2, 2), $5 + 0, 0 }
@@ -185,8 +185,8 @@ undo_series()
 	for ((i = ${#series[@]} - 1; i >= 0; i--)); do
 		p=${series[i]}
 		has_diff "$p" || continue
-		run_patch "$p" "$to" -R --dry-run >"$work/said"
-		if [ "$(count_failed "$work/said")" = 0 ]; then
+		run_patch "$p" "$to" -R --dry-run >"$work/messages"
+		if [ "$(count_failed "$work/messages")" = 0 ]; then
 			run_patch "$p" "$to" -R >/dev/null
 			echo "${p##*/}" >>"$to.applied"
 		else

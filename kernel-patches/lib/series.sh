@@ -143,7 +143,7 @@ write_series()
 # need_clean_git_tree: fail unless the tree is a git tree without local changes.
 need_clean_git_tree()
 {
-	local prefix said
+	local prefix changes
 
 	need_git
 	prefix=$(git -C "$tree" rev-parse --show-prefix 2>"$work/git") ||
@@ -152,10 +152,10 @@ need_clean_git_tree()
 		die "$tree is not the top folder of its git tree: use apply without --commit"
 	git -C "$tree" rev-parse -q --verify 'HEAD^{commit}' >/dev/null ||
 		die "the git tree $tree has no commit yet: commit the kernel's sources first"
-	said=$(git -C "$tree" status --porcelain -uno) ||
+	changes=$(git -C "$tree" status --porcelain -uno) ||
 		die "git cannot read the state of $tree"
-	[ -z "$said" ] ||
-		die "$tree has local changes, so nothing was committed: commit them, or put them aside with 'git stash':"$'\n'"$(head -n 10 <<<"$said")"
+	[ -z "$changes" ] ||
+		die "$tree has local changes, so nothing was committed: commit them, or put them aside with 'git stash':"$'\n'"$(head -n 10 <<<"$changes")"
 }
 
 # index_files ROOT: read names of files, and print the lines of 'git update-index

@@ -45,9 +45,23 @@ typedef struct {
 	guint64 ptr;
 	guint64 call_site;
 	gint64 now;	       /* merged time */
-	KmtMatchObject object; /* the object; undefined for UNMATCHED,
-				* UNMATCHED_DEFER, and a late DEFER */
+	KmtMatchObject object; /* the object; undefined unless
+				* kmt_match_slow_event_has_object() */
 } KmtMatchSlowEvent;
+
+/*
+ * Return TRUE if the decision is about a known object. The object of an
+ * unmatched free or hand-over is unknown, as is that of a DEFER whose object
+ * was freed before.
+ */
+static inline gboolean
+kmt_match_slow_event_has_object(const KmtMatchSlowEvent *slow_event)
+{
+	return slow_event->op != KMT_MATCH_SLOW_UNMATCHED &&
+	       slow_event->op != KMT_MATCH_SLOW_UNMATCHED_DEFER &&
+	       (slow_event->op != KMT_MATCH_SLOW_DEFER ||
+		slow_event->class != KMT_MATCH_DEFER_LATE);
+}
 
 /* The matched records of one block. */
 typedef struct {

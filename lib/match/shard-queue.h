@@ -15,8 +15,8 @@ typedef enum {
 	KMT_MATCH_STEP_NONE,
 	KMT_MATCH_STEP_ALLOC,
 	KMT_MATCH_STEP_FREE,
-	/* A DEFER, which is never decided at once: see kmt_match_fast_path().
-	 */
+	/* A DEFER, which is never decided at once. No entry has the flags 14 -
+	 * 1, which kmt_match_fast_path() would require. */
 	KMT_MATCH_STEP_DEFER = 14,
 } KmtMatchStep;
 

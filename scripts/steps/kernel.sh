@@ -122,7 +122,7 @@ step_checkpatch()
 
 step_sparse()
 {
-	local said=$work/sparse objects file
+	local messages=$work/sparse objects file
 
 	objects=$(cd "$kmt_top/kernel-patches/core" &&
 		find mm -name '*.c' ! -name tags.c ! -name 'kunit_*.c' |
@@ -130,12 +130,12 @@ step_sparse()
 	# Only the kernel with the test points compiles all of these files. Linux 6.1 has no
 	# allocation tags, and the configuration has no KUnit.
 	# shellcheck disable=SC2086,SC2154 # several words; set in vm.sh
-	"$kmt_top/vm/build" -q --make "C=2 $objects" $stacks_kernel >"$said" 2>&1
-	cat "$said"
+	"$kmt_top/vm/build" -q --make "C=2 $objects" $stacks_kernel >"$messages" 2>&1
+	cat "$messages"
 	for file in $objects; do
-		grep -q "CHECK .*${file%.o}.c" "$said"
+		grep -q "CHECK .*${file%.o}.c" "$messages"
 	done
-	! grep -E 'kmemtrace[^ ]*:[0-9]+:[0-9]+: (warning|error)' "$said"
+	! grep -E 'kmemtrace[^ ]*:[0-9]+:[0-9]+: (warning|error)' "$messages"
 }
 
 # Build kernels that no guest boots, with additional warnings: a 32-bit kernel with
@@ -144,7 +144,7 @@ step_sparse()
 # architectures implement them with a spinlock, which the writer must not acquire.
 step_small()
 {
-	local said=$work/small ours hooked built file
+	local messages=$work/small ours hooked built file
 
 	# This configuration includes neither tests nor allocation tags.
 	ours=$(cd "$kmt_top/kernel-patches/core" &&
@@ -157,7 +157,7 @@ step_small()
 		xargs sed -n 's:^+++ b/\([^ \t]*\)\.c\s*$:\1.o:p' | sort -u |
 		grep -vE '^(mm/(slab|slob|mempolicy)|kernel/(relay|module/.*)|arch/.*)\.o$' | tr '\n' ' ')
 	built=$("$kmt_top/vm/build" -q --only "W=1 $ours lib/stackdepot.o kernel/relay.o" \
-		slub small 2>"$said")
+		slub small 2>"$messages")
 	# Both unwinders use struct module, which a kernel without modules lacks.
 	{
 		"$kmt_top/vm/build" -q --only "$hooked" slub small off &&
@@ -166,9 +166,9 @@ step_small()
 		"$kmt_top/vm/build" -q --only \
 			"W=1 mm/kmemtrace/unwind.o arch/x86/kernel/unwind_orc.o" \
 			slub orc nomodules
-	} >>"$said" 2>&1 || { tail -n 50 "$said"; return 1; }
-	cat "$said"
-	! grep -E ': (warning|error): ' "$said"
+	} >>"$messages" 2>&1 || { tail -n 50 "$messages"; return 1; }
+	cat "$messages"
+	! grep -E ': (warning|error): ' "$messages"
 	for file in $ours; do
 		if nm -u "$built/$file" | grep atomic64; then
 			echo "$file uses atomic64_t"

@@ -383,9 +383,9 @@ class Owners(unittest.TestCase):
         rows, messages = self.rows("pid", "comm", "context")
         self.assertEqual({key[1:] for key in rows},
                          {("(not recorded)",) * 3})
-        self.assertIn("needs version 2", messages)
+        self.assertIn("records of version 2 and later", messages)
         rows, messages = self.rows("cache")
-        self.assertNotIn("needs version 2", messages)
+        self.assertNotIn("records of version 2 and later", messages)
         self.assertTrue(rows)
 
 

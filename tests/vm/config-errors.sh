@@ -29,16 +29,16 @@ refused()
 }
 
 refused '# CONFIG_RELAY is not set' \
-	'asked for "# CONFIG_RELAY is not set", the kernel has "CONFIG_RELAY=y"' \
+	'requested "# CONFIG_RELAY is not set", the kernel has "CONFIG_RELAY=y"' \
 	'RELAY is selected by KMEMTRACE (mm/kmemtrace/Kconfig)' \
-	'did not come out as asked'
+	'does not have these options of'
 refused '# CONFIG_STACKTRACE is not set' \
-	'asked for "# CONFIG_STACKTRACE is not set", the kernel has "CONFIG_STACKTRACE=y"' \
+	'requested "# CONFIG_STACKTRACE is not set", the kernel has "CONFIG_STACKTRACE=y"' \
 	'STACKTRACE is selected by STACKDEPOT (lib/Kconfig)' \
 	'STACKTRACE is selected by TRACING (kernel/trace/Kconfig)'
 refused '# CONFIG_DEBUG_FS is not set' \
-	'asked for "CONFIG_KMEMTRACE=y", the kernel has "nothing"' \
+	'requested "CONFIG_KMEMTRACE=y", the kernel has "nothing"' \
 	'KMEMTRACE depends on DEBUG_FS && MMU && TRACING_SUPPORT (mm/kmemtrace/Kconfig)'
 refused 'CONFIG_NO_SUCH_OPTION=y' \
-	'asked for "CONFIG_NO_SUCH_OPTION=y", the kernel has "nothing"' \
+	'requested "CONFIG_NO_SUCH_OPTION=y", the kernel has "nothing"' \
 	'NO_SUCH_OPTION is no option of this kernel'

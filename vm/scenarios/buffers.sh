@@ -15,13 +15,13 @@ bufread()
 # changes nothing.
 refuses()
 {
-	local before said
+	local before message
 	before=$(cat "$kmt/$1")
-	said=$({ echo "$2" >"$kmt/$1"; } 2>&1) &&
+	message=$({ echo "$2" >"$kmt/$1"; } 2>&1) &&
 		fail "$1 takes '$2'"
-	case $said in
+	case $message in
 	*"$3"*) ;;
-	*) fail "$1 says of '$2': $said" ;;
+	*) fail "$1 says of '$2': $message" ;;
 	esac
 	[ "$(cat "$kmt/$1")" = "$before" ] || fail "'$2' changed $1"
 }

@@ -10,8 +10,8 @@
 online=/sys/devices/system/cpu/cpu1/online
 storm 0 1
 
-# said KEY: print the value of KEY in info.
-said()
+# info_value KEY: print the value of KEY in info.
+info_value()
 {
 	sed -n "s/^# $1: //p" $kmt/info
 }
@@ -213,9 +213,9 @@ echo "the kernel is as before a kmemtraced that was killed"
 
 echo 1 >$kmt/enabled
 storm 0 3000
-session=$(said session)
+session=$(info_value session)
 echo 1 >$kmt/reset
-[ "$(said session)" = $((session + 1)) ] || fail "no new session"
+[ "$(info_value session)" = $((session + 1)) ] || fail "no new session"
 [ "$(cat $kmt/enabled)" = 1 ] || fail "reset switched off"
 storm 0 100
 echo 0 >$kmt/enabled

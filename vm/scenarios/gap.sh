@@ -70,7 +70,7 @@ insmod /modules/kmt_gap.ko symbols="$symbols" ||
 	huge 1048576 1
 	split_folios
 	migrate_folios
-} >/tmp/said
+} >/tmp/statements
 # The sheaves of this CPU have objects of the module.
 online=/sys/devices/system/cpu/cpu1/online
 echo 0 >$online || fail "CPU 1 does not go offline"
@@ -78,12 +78,12 @@ echo 1 >$online || fail "CPU 1 does not come back"
 echo 1 >/sys/module/kmt_gap/parameters/finish
 # kfree_rcu() may delay a free for up to five seconds.
 sleep 7
-echo "kmt_gap: split $(counted thp_split_page)" >>/tmp/said
-echo "kmt_gap: migrated $(counted pgmigrate_success)" >>/tmp/said
+echo "kmt_gap: split $(counted thp_split_page)" >>/tmp/statements
+echo "kmt_gap: migrated $(counted pgmigrate_success)" >>/tmp/statements
 daemon_stop
 [ "$(total_overruns)" = 0 ] || fail "events were lost"
 dmesg >/out/gap.log
-cat /tmp/said >>/out/gap.log
+cat /tmp/statements >>/out/gap.log
 stacks_are_right
 rmmod kmt_gap
 

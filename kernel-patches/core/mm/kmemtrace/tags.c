@@ -30,6 +30,8 @@
  * An event only reads the table, without a lock.  The first event of a call site adds
  * an entry.  Entries stay until their module is unloaded, because an event may have
  * found its entry before a session begins and may record its call site afterwards.
+ *
+ * One unit: events, the table, and modules share the slots and their locking rules.
  */
 
 #define pr_fmt(fmt) "kmemtrace: " fmt
