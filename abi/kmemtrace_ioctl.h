@@ -63,7 +63,7 @@ struct kmemtrace_ioctl_info {
 
 /* The next unread records. */
 struct kmemtrace_ioctl_take {
-	__u64	generation;	/* in: generation of INFO */
+	__u64	generation;	/* in: the generation that INFO returned */
 	__u64	position;	/* of the first record; passed to GIVE */
 	__u64	offset;		/* of the first record in the mapping */
 	__u64	bytes;		/* size of the records; 0: no unread records */
@@ -79,8 +79,8 @@ struct kmemtrace_ioctl_take {
 
 /* Records that were read. */
 struct kmemtrace_ioctl_give {
-	__u64	position;	/* in: position of TAKE */
-	__u64	bytes;		/* in: whole records, at most bytes of TAKE */
+	__u64	position;	/* in: the position that TAKE returned */
+	__u64	bytes;		/* in: size of whole records, at most what TAKE returned */
 };
 
 /* Returns the state of the buffer. */

@@ -23,8 +23,8 @@ static void print_text(FILE *out, const char *text)
 	fputc('"', out);
 }
 
-/* Print times as integers in ns, ratios from 0 to 1, and no figure as an empty
- * field. */
+/* Print times as integers in ns and ratios from 0 to 1. An unknown figure is an
+ * empty field. */
 static void print_figure(FILE *out, const KmtFigure *figure)
 {
 	char text[G_ASCII_DTOSTR_BUF_SIZE];

@@ -109,8 +109,8 @@ typedef struct {
 /* Reliability of a task name. */
 typedef enum {
 	KMT_INPUT_NAME_CERTAIN,
-	/* The table of the recorder was full, so the name may belong to a later
-	 * task with the same pid. */
+	/* The recorder had no room for some names, so this name may be that of
+	 * another task, which had the same pid at another time. */
 	KMT_INPUT_NAME_UNCERTAIN,
 	/* The table has no name for the task, and the function returns NULL. */
 	KMT_INPUT_NAME_UNKNOWN,

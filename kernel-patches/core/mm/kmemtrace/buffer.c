@@ -103,8 +103,9 @@ bool kmemtrace_has_room_for(struct rchan_buf *buf, unsigned int records)
 NOKPROBE_SYMBOL(kmemtrace_has_room_for);
 
 /*
- * The mode is not tested again: an annotation of which half is missing would be of
- * no use.
+ * kmemtrace_has_room_for() reserved the room of all records of an annotation.  If the
+ * mode has changed to discard meanwhile, the rest is still written, because a part of an
+ * annotation is of no use.
  */
 void *kmemtrace_record_slot(struct rchan_buf *buf)
 {

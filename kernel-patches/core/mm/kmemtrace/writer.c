@@ -291,8 +291,9 @@ noinline void kmemtrace_record_slow(u8 event_id, u8 type_id,
 		return;
 	}
 	/*
-	 * Protects the filter, and the watcher until it has fired.  The section also
-	 * keeps the task on this CPU while interrupts are on in between.
+	 * The RCU section protects the filter and the watcher, up to the end of
+	 * fire().  It also keeps the task on this CPU while kmemtrace_stack_of()
+	 * enables interrupts.
 	 */
 	rcu_read_lock_sched_notrace();
 	site = kmemtrace_call_site(event_id, call_site, gfp_flags);
