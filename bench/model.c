@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bench/model.h"
+#include "lib/base/multiply.h"
 
 /* ---- allocation classes and call sites ---- */
 
@@ -161,12 +162,13 @@ struct BenchModel {
 /* Return the next random number (wyrand). */
 static ALWAYS_INLINE guint64 draw(State *s)
 {
-	unsigned __int128 product;
+	guint64 low, high;
 
 	s->random += G_GUINT64_CONSTANT(0xa0761d6478bd642f);
-	product = (unsigned __int128)s->random *
-		  (s->random ^ G_GUINT64_CONSTANT(0xe7037ed1a0b428db));
-	return (guint64)product ^ (guint64)(product >> 64);
+	low = kmt_multiply(s->random,
+			   s->random ^ G_GUINT64_CONSTANT(0xe7037ed1a0b428db),
+			   &high);
+	return low ^ high;
 }
 
 /* Return a number from 0 to n - 1 from 32 random bits. */
@@ -286,6 +288,7 @@ static void cpu_init(BenchModel *m, guint cpu)
 BenchModel *bench_model_new(const BenchParams *params)
 {
 	BenchModel *m = g_new0(BenchModel, 1);
+	guint64 live = params->live << 31;
 	guint pages, lasting, i, first = 0;
 
 	m->params = *params;
@@ -295,10 +298,11 @@ BenchModel *bench_model_new(const BenchParams *params)
 		params->cpus > 1 ? params->cross_percent * 65536 / 100 : 0;
 	m->pages_64k = params->pages_percent * 65536 / 100;
 	if (params->events)
-		m->slope =
-			(guint64)MIN(((unsigned __int128)params->live << 33) /
-					     params->events,
-				     G_GUINT64_CONSTANT(1) << 32);
+		/* live << 33 / events; live has at most 33 bits. */
+		m->slope = MIN((live / params->events << 2) +
+				       (live % params->events << 2) /
+					       params->events,
+			       G_GUINT64_CONSTANT(1) << 32);
 	m->gap = MAX(4000 / params->cpus, 4);
 	m->medium_target =
 		(guint)CLAMP(params->events / 64 / params->cpus, 4, MAX_MEDIUM);

@@ -4,6 +4,7 @@
 #define KMEMTRACE_IMPORT_DAT_CLOCK_H
 
 #include "import/dat-file.h"
+#include "lib/base/multiply.h"
 
 /* ns = (time * mult >> shift) + offset */
 typedef struct {
@@ -29,10 +30,14 @@ gboolean kmt_dat_clock_init(KmtDatClock *clock, const KmtDatFile *dat,
  */
 static inline gint64 kmt_dat_clock_ns(const KmtDatClock *clock, guint64 time)
 {
-	__extension__ unsigned __int128 product =
-		(unsigned __int128)time * clock->mult;
-	guint64 ns = MIN(product >> clock->shift, (guint64)G_MAXINT64);
+	guint64 high, ns = kmt_multiply(time, clock->mult, &high);
 	gint64 sum;
+
+	if (high >> clock->shift)
+		ns = G_MAXUINT64;
+	else if (clock->shift)
+		ns = high << (64 - clock->shift) | ns >> clock->shift;
+	ns = MIN(ns, (guint64)G_MAXINT64);
 
 	if (__builtin_add_overflow((gint64)ns, clock->offset, &sum))
 		sum = clock->offset < 0 ? G_MININT64 : G_MAXINT64;

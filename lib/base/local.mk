@@ -3,6 +3,7 @@ noinst_LIBRARIES += lib/base/libbase.a
 lib_base_libbase_a_SOURCES = \
 	lib/base/dlopen-note.h \
 	lib/base/hash.c lib/base/hash.h \
+	lib/base/multiply.h \
 	lib/base/printable.c lib/base/printable.h
 lib_base_libbase_a_CFLAGS = $(AM_CFLAGS)
 EXTRA_DIST += lib/base/README.md
