@@ -51,9 +51,10 @@ kmt_cache()
 	(cd "$dir" && pwd)
 }
 
-# Print one hash over the names and contents of all files below the folders.
+# Print one hash over the names and contents of all files below the folders, except
+# for those that no kernel contains.
 kmt_hash_tree()
 {
-	find "$@" -type f -print0 | LC_ALL=C sort -z |
+	find "$@" -type f ! -name README.md ! -name local.mk -print0 | LC_ALL=C sort -z |
 		xargs -0 sha256sum | sha256sum | cut -c1-16
 }
