@@ -47,8 +47,10 @@ static gboolean finish_cpu(KmtImport *import, guint number, GError **error)
 }
 
 /*
- * Write the keys "tracepoints" and "not_seen": the tracepoints with events, and
- * gaps in the data. A tracepoint without events is a gap unless it is optional.
+ * Write the keys "tracepoints", the names of the tracepoints with events, and
+ * "not_seen", sentences about what the capture lacks: events that no tracepoint
+ * reports, unusable tracepoints, tracepoints without events unless they are
+ * optional, and the gaps of this file.
  */
 static void set_tracepoint_keys(KmtImport *import)
 {

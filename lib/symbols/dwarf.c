@@ -269,8 +269,9 @@ static void store_location(KmtSymDwarf *dwarf,
 }
 
 /*
- * Return the debug file that contains @address, and set *file_address to the
- * address in that file. Return NULL if there is none.
+ * Return the debug file that contains the return address @address, and set
+ * *file_address to the place of the call in that file: the byte before the
+ * return address. Return NULL if there is none.
  */
 static KmtSymDebugFile *find_file(KmtSymDwarf *dwarf, guint64 address,
 				  guint64 *file_address)
