@@ -188,8 +188,8 @@ gboolean kmt_match_may_lack_records(const KmtMatcher *m, gint64 from,
 				    gint64 until);
 
 /*
- * Return whether a FREE of one type can free an object of another type of the
- * same namespace.
+ * Return whether a FREE of one type can free an object of the other type. Both
+ * types belong to the same namespace; equal types always fit.
  */
 static inline gboolean kmt_match_type_fits(const KmtMatcher *m, guint a,
 					   guint b)
@@ -311,9 +311,11 @@ void kmt_match_attach_early(KmtMatcher *m, KmtMatchEntry *e,
 /* ---- records that can be decided at once ---- */
 
 /*
- * Return whether a FREE of this type can be decided at once: the object is
- * live, has a fitting type, its last record is its ALLOC, and no record of the
- * address is pending.
+ * Return whether a FREE of this type, on any CPU, can be decided at once: the
+ * object is live, has a fitting type, its last record is its ALLOC, and no
+ * record of the address is pending. kmt_match_fast_path() applies the same rule
+ * to most records of a report, but accepts only an equal type and no flag
+ * besides KMT_MATCH_ENTRY_LIVE.
  */
 static inline gboolean kmt_match_is_certain_free(const KmtMatcher *m,
 						 const KmtMatchEntry *e,
@@ -348,13 +350,20 @@ G_STATIC_ASSERT(KMT_MATCH_STEP_DEFER - 1 ==
  */
 #define KMT_MATCH_STATE_OP                                                     \
 	(G_BYTE_ORDER == G_LITTLE_ENDIAN ? 1u << 16 : 1u << 8)
+/*
+ * The bits of file in KmtMatchEvent.state, and of last_file in
+ * KmtMatchEntry.state. The file identifies the CPU. kmt_match_fast_path()
+ * ignores these bits, because a FREE on another CPU is an ordinary pair.
+ */
 #define KMT_MATCH_STATE_FILE                                                   \
 	(G_BYTE_ORDER == G_LITTLE_ENDIAN ? 0xffffu : 0xffff0000u)
 
 /*
  * Decide an event in the common case: the address is closed before an ALLOC, or
- * live before a FREE, and nothing is pending. Return FALSE in every other case;
- * the caller then calls kmt_match_slow_path().
+ * live before a FREE, and nothing is pending. The record may be of any CPU.
+ * Return FALSE in every other case; the caller then calls
+ * kmt_match_slow_path(), which applies the wider rule of
+ * kmt_match_is_certain_free() to a FREE.
  *
  * On input, item has the hash, the event id as op, and for an ALLOC its
  * class_id and remote flag. e is the cached entry, which may belong to another
@@ -397,6 +406,7 @@ static inline gboolean kmt_match_fast_path(const KmtMatcher *m,
 		e->last_ts = item->now;
 		return TRUE;
 	}
+	/* The test above leaves only the CPU as a difference. */
 	item->cross = state != wanted && !is_alloc;
 	kmt_match_entry_touch(m, e, item->file, item->now);
 	return TRUE;

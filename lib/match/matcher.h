@@ -58,7 +58,9 @@ typedef enum {
 typedef enum {
 	/* Events were lost, possibly the FREE. */
 	KMT_MATCH_DOUBLE_AFTER_LOSS,
-	/* The FREE exists on another CPU, within the clock tolerance. */
+	/* The FREE of the old object is present within the clock tolerance, and
+	 * records of two CPUs leave its order to the ALLOC open. Usually, the
+	 * FREE is on another CPU than the ALLOC of the new object. */
 	KMT_MATCH_DOUBLE_RACE,
 	KMT_MATCH_DOUBLE_UNEXPLAINED,
 	KMT_MATCH_N_DOUBLE

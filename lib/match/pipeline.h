@@ -25,8 +25,11 @@ typedef enum {
 } KmtMatchSlowOp;
 
 /*
- * A decision that the matcher reported by a callback of KmtMatchOps; the
- * members have the same meaning.
+ * A slow event: a decision that the matcher reported by a callback of
+ * KmtMatchOps, because the step of a KmtMatchEvent cannot represent it. Its
+ * members have the same meaning as the arguments of the callback. A slow event
+ * is unrelated to the slow path of the kernel's probe, whose events are called
+ * slow-path events.
  */
 typedef struct {
 	guint32 index;	  /* the record to which the decision belongs; n after

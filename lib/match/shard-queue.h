@@ -33,7 +33,9 @@ typedef struct {
 			   * lib/match/keys.h */
 	union {
 		struct {
-			guint16 file; /* index in capture->files */
+			guint16 file; /* index in capture->files; a file
+				       * has the records of one CPU, so file
+				       * identifies the CPU */
 			guint8 op;    /* KmtMatchStep */
 			guint8 type;  /* enum kmemtrace_type_id of the record */
 		};
@@ -43,7 +45,8 @@ typedef struct {
 	guint16 alloc_file; /* FREE: file index of the allocation */
 	guint8 remote;	    /* ALLOC: memory of another node than the CPU's was
 			     * requested */
-	guint8 cross;	    /* FREE: alloc_file differs from file */
+	guint8 cross;	    /* FREE: alloc_file differs from file, so
+			     * another CPU allocated the object */
 } KmtMatchEvent;
 G_STATIC_ASSERT(sizeof(KmtMatchEvent) == 40 || sizeof(void *) < 8);
 
