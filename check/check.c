@@ -182,6 +182,7 @@ static void add_object_error(KmtCheck *check, KmtRuleId rule,
 	}
 }
 
+/* All frees without a type mismatch are correct, on any CPU. */
 static void on_free(gpointer user, const KmtMatchObject *object,
 		    const struct kmemtrace_event *event,
 		    const KmtMatchPosition *position, gboolean mismatch)
