@@ -61,7 +61,7 @@ typedef struct {
 					    * window */
 	guint64 records;		   /* number of records read */
 	guint64 slow_frees[KMT_N_KINDS];   /* basic statistics: frees counted by
-					    * slow-path events */
+					    * slow events */
 	KmtFindingSlot
 		finding_slots[64];  /* cache of recently counted findings */
 	KmtClassStats *class_stats; /* n_class_stats entries, by class_id */
@@ -118,7 +118,7 @@ void kmt_basic_kinds(KmtAccounting *accounting);
 void kmt_detailed_steps(KmtAccounting *accounting,
 			const KmtMatchedBlock *matched, guint from, guint to);
 /*
- * Account for one slow-path event, including its finding. Basic statistics use
+ * Account for one slow event, including its finding. Basic statistics use
  * this function, too.
  */
 void kmt_detailed_slow_event(KmtAccounting *accounting,
@@ -141,7 +141,7 @@ static inline void kmt_detailed_at_time(KmtAccounting *accounting, gint64 now)
 		kmt_detailed_advance(accounting, now);
 }
 /* Account for the part of a block after the span: the records from @from on and
- * the slow-path events from @next on. An object that is freed there was live at
+ * the slow events from @next on. An object that is freed there was live at
  * the end of the span. */
 void kmt_detailed_after_span(KmtAccounting *accounting,
 			     const KmtMatchedBlock *matched, guint from,

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Frees of objects by allocating CPU, freeing CPU and call sites. */
+/*
+ * Frees of objects by allocating CPU, freeing CPU and call sites, for
+ * --cross-cpu. The column cross-CPU needs none of this: basic_step() in
+ * basic-stats.c adds KmtMatchEvent.cross, which the matcher sets, and
+ * detailed_free() in detailed-stats.c compares the two CPUs.
+ */
 #ifndef KMEMTRACE_REPORT_CROSS_CPU_H
 #define KMEMTRACE_REPORT_CROSS_CPU_H
 

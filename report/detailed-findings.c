@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Counts the findings of slow-path events, in total and by call site. */
+/* Counts the findings of slow events, in total and by call site. */
 #include "config.h"
 
 #include "report/detailed-private.h"

@@ -10,7 +10,7 @@ KmtFindingSite kmt_detailed_site(const KmtAccounting *accounting,
 				 guint32 class_id);
 
 /*
- * Count the finding of a slow-path event. Findings of records after the span
+ * Count the finding of a slow event. Findings of records after the span
  * are ignored, because the records that would decide them are not read.
  */
 void kmt_detailed_count_finding(KmtAccounting *accounting,

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Statistics that an option selects: a span, windows, a filter, details of
- * groups, and cross-CPU frees. This file accounts for events; detailed-span.c
- * begins and ends windows, and detailed-findings.c counts findings.
+ * groups, and the tables of cross-CPU frees. This file accounts for events;
+ * detailed-span.c begins and ends windows, and detailed-findings.c counts
+ * findings. kmt_detailed_slow_event() runs for the default report as well,
+ * whose other events basic-stats.c accounts for.
  */
 #include "config.h"
 
