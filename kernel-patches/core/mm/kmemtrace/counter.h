@@ -40,15 +40,16 @@ void kmemtrace_counter_destroy(struct kmemtrace_counter *counter);
 void kmemtrace_counter_set(struct kmemtrace_counter *counter, s64 bytes);
 
 /*
- * Add @bytes, which may be negative, to the sum.  Context: any but NMI, interrupts
- * off.
+ * Add @bytes, which may be negative, to the sum.  Context: any but NMI, in a guarded
+ * section or in the writing of a record, so that a nested event does not need the lock.
  */
 void kmemtrace_counter_add(struct kmemtrace_counter *counter, s64 bytes);
 
 /*
  * Return whether the sum is above the limit.  The result includes the additions of
  * this CPU and all earlier additions.  If two CPUs add at the same time, at least one
- * of them sees the other CPU's addition.  Context: any but NMI, interrupts off.
+ * of them sees the other CPU's addition.  Context: any but NMI, in a guarded section or
+ * in the writing of a record.
  */
 bool kmemtrace_counter_is_over(struct kmemtrace_counter *counter);
 

@@ -93,7 +93,9 @@ void kmemtrace_guard_leave(const struct kmemtrace_guard *guard);
 
 /*
  * Begin a guarded section and acquire @lock.  The locks of views, readers, snapshots,
- * and tags are acquired in a guarded section only.  Context: any but NMI.
+ * and tags are acquired in a guarded section only.  The locks of counters and of tables
+ * of held objects are no raw_spinlock_t: the writer acquires them while it writes a
+ * record, and other code after kmemtrace_guard_enter().  Context: any but NMI.
  */
 void kmemtrace_lock(raw_spinlock_t *lock, struct kmemtrace_guard *guard)
 	__acquires(lock);

@@ -61,14 +61,15 @@ void kmemtrace_held_clear(struct kmemtrace_held *held);
 /*
  * Add an object of @bytes bytes that was allocated.  Return the change of the sum of
  * all bytes in the table, or 0 if the object does not fit into the table.  Context: any
- * but NMI, interrupts off.
+ * but NMI, in a guarded section or in the writing of a record, so that a nested event
+ * does not need the lock.
  */
 s64 kmemtrace_held_add(struct kmemtrace_held *held, u64 key, size_t bytes);
 
 /*
  * Remove an object that is about to be freed.  Return the change of the sum of all
  * bytes in the table, which is 0 if the object is not in the table, and otherwise
- * negative.  Context: any but NMI, interrupts off.
+ * negative.  Context: any but NMI, in a guarded section or in the writing of a record.
  */
 s64 kmemtrace_held_remove(struct kmemtrace_held *held, u64 key);
 

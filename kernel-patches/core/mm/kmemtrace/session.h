@@ -21,7 +21,8 @@ struct seq_file;
 
 /*
  * Serialises changes of the session: switching tracing on and off, switches of events,
- * filters, triggers, and the geometry.
+ * filters, triggers, and the geometry.  trigger.h lists the locks of each member of a
+ * trigger.
  *
  * The locks of kmemtrace nest in this order, from the outside:
  *

@@ -47,11 +47,11 @@
 
 /*
  * The list and the two numbers are changed with kmemtrace_mutex held; trigger.h
- * describes the members of a trigger.  Triggers are walked, counted and fired in a
- * read-side section of their own, rcu_read_lock_sched_notrace(), so that
- * synchronize_rcu() waits for all users of a trigger.  The section of the kernel's
- * tracepoints does not suffice: since Linux 7.0 it is preemptible, and
- * synchronize_rcu() does not wait for it.
+ * describes the members of a trigger.  Code without the mutex walks, counts and fires
+ * triggers in a section of rcu_read_lock_sched_notrace(), so that synchronize_rcu()
+ * waits for all users of a trigger.  kmemtrace_record_slow() or a function of this file
+ * begins the section.  The section of the kernel's tracepoints does not suffice: since
+ * Linux 7.0 it is preemptible, and synchronize_rcu() does not wait for it.
  *
  * The condition for RCU is !preemptible().  rcu_read_lock_sched_held() would ask
  * lockdep, which does not see the writer's raw interrupt flags.
@@ -90,7 +90,7 @@ static void kmemtrace_trigger_fire(void *counted, unsigned long caller)
 	/*
 	 * -EBUSY: another CPU is taking a snapshot, which serves this trigger, too.
 	 * A second snapshot would replace that one by the few records since.  If
-	 * tracing was switched off meanwhile, the other CPU may have taken no
+	 * recording has ended meanwhile, the other CPU may have taken no
 	 * snapshot: arm the trigger again.
 	 */
 	if (err == -ENODATA || (err == -EBUSY && !kmemtrace_is_recording()))
@@ -98,6 +98,11 @@ static void kmemtrace_trigger_fire(void *counted, unsigned long caller)
 }
 NOKPROBE_SYMBOL(kmemtrace_trigger_fire);
 
+/*
+ * Fire the triggers of a kind; with @operand, only those with this operand.  @caller:
+ * return address of the code that meets the condition.  Any context; in an NMI, no
+ * trigger is fired.
+ */
 static void kmemtrace_trigger_fire_kind(enum kmemtrace_trigger_kind kind,
 					const char *operand,
 					unsigned long caller)
@@ -127,6 +132,7 @@ void kmemtrace_alloc_failed(void)
 				    _RET_IP_);
 }
 
+/* Fire the triggers of an annotation: see kmemtrace_mark_fn.  Any context. */
 static void kmemtrace_trigger_mark(const char *name, unsigned long caller)
 {
 	kmemtrace_trigger_fire_kind(KMEMTRACE_TRIGGER_MARK, name, caller);
@@ -218,10 +224,10 @@ static void kmemtrace_trigger_cache_gone(const struct kmem_cache *s)
 /*
  * Begin to count, from the bytes that are held now.  The count of a site begins at
  * 0, because the call sites of existing objects are not known.  Context: slab_mutex
- * is held, and no CPU counts: the trigger is not in the list yet, or
- * kmemtrace_writer_wait() has returned after tracing was switched off.
+ * is held, and no CPU counts: the trigger is not in the list yet, or recording was
+ * stopped and kmemtrace_writer_wait() has returned.
  */
-static void kmemtrace_trigger_begin(struct kmemtrace_trigger *trigger)
+static void kmemtrace_trigger_start_count(struct kmemtrace_trigger *trigger)
 {
 	u64 bytes = 0;
 
@@ -233,19 +239,23 @@ static void kmemtrace_trigger_begin(struct kmemtrace_trigger *trigger)
 		kmemtrace_counter_set(&trigger->held_bytes, bytes);
 }
 
-/* Count anew.  Context: kmemtrace_mutex is held, no event is recorded.  Sleeps. */
-static void kmemtrace_trigger_session(void)
+/*
+ * Let all triggers count anew in the session that begins.  Context: kmemtrace_mutex is
+ * held, no event is recorded.  Sleeps.
+ */
+static void kmemtrace_triggers_begin(void)
 {
 	struct kmemtrace_trigger *trigger;
 
 	mutex_lock(&slab_mutex);
 	list_for_each_entry(trigger, &kmemtrace_triggers, list)
-		kmemtrace_trigger_begin(trigger);
+		kmemtrace_trigger_start_count(trigger);
 	mutex_unlock(&slab_mutex);
 }
 
 /* --- Setting ----------------------------------------------------------------- */
 
+/* Context: no other code can reach the trigger.  May sleep. */
 static void kmemtrace_free_trigger(struct kmemtrace_trigger *trigger)
 {
 	kmemtrace_counter_destroy(&trigger->held_bytes);
@@ -276,9 +286,11 @@ static void kmemtrace_remove_trigger(struct kmemtrace_trigger *trigger)
 }
 
 /*
- * Make a trigger visible, so that it can fire.  slab_mutex is held from the lookup
- * of the cache until kmemtrace_trigger_cache_gone() finds the trigger, so that the
- * cache cannot be destroyed in between.
+ * Make a trigger visible, so that it can fire.  @name: the operand without the limit.
+ * slab_mutex is held from the lookup of the cache until the trigger is in the list,
+ * where kmemtrace_trigger_cache_gone() finds it, so that the cache cannot be destroyed
+ * in between.  Return 0, or -ENOENT after logging that the cache does not exist.
+ * Context: kmemtrace_mutex is held, slab_mutex is not.  Sleeps.
  */
 static int kmemtrace_publish_trigger(struct kmemtrace_trigger *trigger,
 				     const char *name)
@@ -291,7 +303,7 @@ static int kmemtrace_publish_trigger(struct kmemtrace_trigger *trigger,
 			return kmemtrace_no_cache(trigger->text);
 		}
 	}
-	kmemtrace_trigger_begin(trigger);
+	kmemtrace_trigger_start_count(trigger);
 	atomic_set(&trigger->armed, 1);
 	list_add_tail_rcu(&trigger->list, &kmemtrace_triggers);
 	mutex_unlock(&slab_mutex);
@@ -332,6 +344,10 @@ static int kmemtrace_add_trigger(const char *text, int kind,
 	return err;
 }
 
+/*
+ * Set or arm the trigger @text, or remove it after '!'.  Return 0 or -errno.  Context:
+ * kmemtrace_mutex and slab_mutex are not held.  Sleeps.
+ */
 static int kmemtrace_set_trigger(char *text)
 {
 	bool remove = *text == '!';
@@ -428,7 +444,7 @@ static const struct kmemtrace_file kmemtrace_trigger_files[] = {
 
 struct kmemtrace_feature kmemtrace_trigger_feature = {
 	.init			= kmemtrace_trigger_init,
-	.begin			= kmemtrace_trigger_session,
+	.begin			= kmemtrace_triggers_begin,
 	.cache_destroyed	= kmemtrace_trigger_cache_gone,
 	.files			= kmemtrace_trigger_files,
 };

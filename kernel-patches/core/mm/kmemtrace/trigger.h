@@ -24,13 +24,19 @@ enum kmemtrace_trigger_kind {
 /*
  * No single lock protects a trigger:
  *
- * list		changed with kmemtrace_mutex held, walked under RCU (see trigger.c)
+ * list		changed with kmemtrace_mutex held, walked with it held or under RCU
+ *		(see trigger.c)
  * armed	atomic; firing sets it to 0 by atomic_xchg(), in any context but NMI, and
  *		back to 1 if no snapshot was taken; a write to the file trigger sets it
  *		to 1 with kmemtrace_mutex held
- * held_bytes	protected by the lock in struct kmemtrace_counter: see counter.h
- * held		protected by the locks in the table: see held.h
- * cache	changed with slab_mutex held, read with it held or under RCU
+ * held_bytes	the count of a CPU is changed by that CPU with interrupts off, and a
+ *		seqcount protects its readers; the lock in struct kmemtrace_counter
+ *		protects the common part; set while no CPU counts: see counter.h
+ * held		the pointer does not change; the locks in the table protect its
+ *		objects; cleared while no CPU counts: see held.h
+ * cache	changed with slab_mutex held; read with slab_mutex or kmemtrace_mutex
+ *		held or under RCU.  Only code that holds slab_mutex dereferences the
+ *		pointer; other code only compares it, because the cache may be gone.
  *
  * The other members do not change after the trigger is in the list.  session.h has
  * the order of the locks.
@@ -74,6 +80,7 @@ int kmemtrace_parse_kind(const char *text, const char **operand);
  * changed to the name without the limit.  Triggers are identified by their texts, so a
  * trigger is parsed only if no other trigger has the same text.  Return 0, -ENOMEM, or
  * another -errno after logging the reason.  The caller frees the memory in both cases.
+ * Context: slab_mutex is not held and may be acquired; kmemtrace_mutex may be held.
  * Sleeps.
  */
 int kmemtrace_parse_trigger(struct kmemtrace_trigger *trigger, char *operand);
