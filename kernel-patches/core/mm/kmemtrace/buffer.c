@@ -11,7 +11,7 @@
  * the sub-buffer meanwhile: the writer increments subbufs_produced before the first
  * record of a sub-buffer, and the reader loads it after the last record that it
  * copied.  In discard mode the writer does not enter a sub-buffer before the reader
- * has given it back, which the reader does with release.
+ * has released it by a store with release.
  */
 
 #include <linux/kernel.h>
@@ -44,8 +44,8 @@ void kmemtrace_next_subbuf(struct rchan_buf *buf)
 NOKPROBE_SYMBOL(kmemtrace_next_subbuf);
 
 /*
- * Return the readers' sub-buffer.  The readers may not have come to this filling
- * yet; they are at its start then.
+ * Return the readers' sub-buffer.  The readers may not have entered the
+ * writer's epoch yet; their position is then the start of the epoch.
  */
 static size_t kmemtrace_reader_subbuf(struct rchan_buf *buf)
 {
@@ -130,7 +130,7 @@ bool kmemtrace_buffer_is_current(struct rchan_buf *buf)
 }
 NOKPROBE_SYMBOL(kmemtrace_buffer_is_current);
 
-/* A filling begins at the start of a sub-buffer, as after kmemtrace_buffers_reset(). */
+/* An epoch begins at the start of a sub-buffer, as after kmemtrace_buffers_reset(). */
 void kmemtrace_buffer_enter_epoch(struct rchan_buf *buf, u64 lost)
 {
 	struct kmemtrace_reader *reader = kmemtrace_reader_of(buf);
@@ -148,7 +148,7 @@ void kmemtrace_buffer_enter_epoch(struct rchan_buf *buf, u64 lost)
 }
 NOKPROBE_SYMBOL(kmemtrace_buffer_enter_epoch);
 
-/* Return the number of records of the writer's filling.  Context: the writer. */
+/* Return the number of records of the writer's epoch.  Context: the writer. */
 static u64 kmemtrace_records(struct rchan_buf *buf)
 {
 	struct kmemtrace_reader *reader = kmemtrace_reader_of(buf);

@@ -186,7 +186,10 @@ static void kmemtrace_put_values(struct kmemtrace_mark_writer *w,
 }
 NOKPROBE_SYMBOL(kmemtrace_put_values);
 
-/* false: it is counted as lost, or nothing is recorded. */
+/*
+ * Write the records of an annotation.  Return false if the annotation is counted as
+ * lost, or if nothing is recorded.  Any context.
+ */
 static bool kmemtrace_write_mark(const struct kmemtrace_mark *mark,
 				 const u64 *words)
 {

@@ -124,8 +124,8 @@ static void kmemtrace_move_to(struct rchan_buf *buf, size_t subbuf,
 NOKPROBE_SYMBOL(kmemtrace_move_to);
 
 /*
- * Go to the filling that the writer has begun.  Return false if this is not the
- * current filling of the set; the buffer is empty then.  Context: reader->lock.
+ * Enter the epoch that the writer has entered.  Return false if this is not the
+ * current epoch of the set; the buffer is empty then.  Context: reader->lock.
  */
 static bool kmemtrace_catch_up(struct rchan_buf *buf,
 			       struct kmemtrace_reader *reader)

@@ -27,19 +27,28 @@
  *		kmemtrace_begin_write() and kmemtrace_end_write().
  * refused	The event occurs in an NMI, or nested in a guarded section or in the
  *		writing of a record: kmemtrace_count_refused(), member refused.  Any
- *		context.
+ *		context, preemption off.
  * moved	The record was unread when a snapshot received the buffer of the CPU:
  *		kmemtrace_leave_buffer(), member lost.  Called by the writer of this
- *		CPU, as for no room, or by another CPU for an offline one.  The readers
- *		of cpu<n> miss the record; the snapshot contains it.
+ *		CPU, as for no room, and for each CPU by kmemtrace_visit_cpus() in
+ *		recording.c: on the CPU itself, or on another one while the CPU is
+ *		offline.  The readers of cpu<n> miss the record; the snapshot contains
+ *		it.
  * overwritten	In overwrite mode, a newer record overwrote the unread record:
  *		kmemtrace_advance(), member overwritten of struct kmemtrace_reader.
  *		Called by a reader with reader->lock held; kmemtrace_buffer_stats()
  *		adds the records that no reader has passed yet.
  *
+ * Each record that is moved or overwritten counts as one event, even a LOST record,
+ * whose events have been counted before.
+ *
  * The debugfs file overruns, which documents the same reasons for users, is the sum of
- * the four; kmemtrace_lost() is the sum of the first three.  LOST records report each
- * of them.
+ * the four for each CPU with a buffer.  The file total_overruns also counts the events
+ * of CPUs without a buffer.  kmemtrace_lost() is the sum of the first three.
+ *
+ * LOST records report all four reasons.  The writer writes them to the buffer for the
+ * first three: kmemtrace_write_lost().  A reader makes them for overwritten records and
+ * returns them before the records that follow: kmemtrace_fill_lost() in reader.c.
  */
 #ifndef _MM_KMEMTRACE_WRITER_H
 #define _MM_KMEMTRACE_WRITER_H
