@@ -5,6 +5,7 @@
 
 /*
  * The data that a field is computed from. @group is NULL for a sum of groups.
+ * @group and @totals are NULL for the deferred memory of a kind.
  */
 typedef struct {
 	const KmtAggregate *aggregate;
@@ -17,7 +18,9 @@ struct KmtReportField {
 	const char *name;
 	const char *title;
 	KmtFigure (*get)(const FieldInput *s);
-	gboolean sums;	    /* the field has a sum over groups */
+	/* Whether kmt_report_field_sum() computes the field of a sum of groups,
+	 * such as the line of the groups that --lines omits. */
+	gboolean sums;
 	gboolean lifetimes; /* see kmt_report_field_needs_lifetimes() */
 	gboolean state;	    /* see kmt_report_field_is_state() */
 };
@@ -246,7 +249,8 @@ static const KmtReportField fields[] = {
 	 TRUE},
 };
 
-/* Fields without lifetimes that count neither bytes, objects nor events. */
+/* Fields that count neither bytes, objects nor events. A field that needs
+ * lifetimes is never a count and is not listed. */
 static KmtFigure (*const not_counts[])(const FieldInput *s) = {
 	get_fragmentation,   get_live_fragmentation, get_peak_time,
 	get_deferred_median, get_deferred_p99,	     get_deferred_max,

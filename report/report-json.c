@@ -111,8 +111,8 @@ static void add_scaled(KmtJson *json, const KmtReport *report)
 		"groups.frees",
 		"frees_by_cpu",
 		"cross_cpu_pairs",
-		/* The last two are scaled only with a filter: without one, they
-		 * count all frees. */
+		/* These two keys stay the last ones. They are scaled only with
+		 * a filter: without one, they count all frees. */
 		"kinds.frees",
 		"windows.frees",
 	};
@@ -121,6 +121,7 @@ static void add_scaled(KmtJson *json, const KmtReport *report)
 		"deferred_frees",	    "deferred_peak_bytes_allocated",
 		"deferred_bytes_at_peak",
 	};
+	/* Without a filter, omit the last two keys. */
 	guint n = G_N_ELEMENTS(keys) - (kmt_report_has_filter(report) ? 0 : 2);
 	guint i;
 
