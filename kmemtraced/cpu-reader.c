@@ -107,10 +107,11 @@ static void append_lost(KmtdReader *reader, const KmtdCpuStreamBatch *batch)
 /*
  * Write records to the file, and then release them. Unwritten records stay in
  * the kernel, so that a killed process leaves them to the next one. After a
- * failed write, the writer counts the bytes and discards them, and the records
- * are released: the next process would otherwise save them as its own. Return
- * the number of bytes, 0 if there are no records, or -errno. After -EAGAIN, the
- * records were not the reader's and have been removed from the file.
+ * failed write, the writer discards the bytes and counts them for the message.
+ * The records are released, so that the next kmemtraced does not take them for
+ * a trace that was left for it. Return the number of bytes, 0 if there are no
+ * records, or -errno. After -EAGAIN, the records were not the reader's and have
+ * been removed from the file.
  */
 static gint64 write_batch(KmtdReader *reader, bool all)
 {

@@ -63,8 +63,9 @@ gboolean kmtd_reader_drained(const KmtdReader *reader);
 gboolean kmtd_reader_finished(const KmtdReader *reader);
 
 /*
- * Return whether a write failed. The thread continues to read, so that unsaved
- * records are counted.
+ * Return whether a write failed. The thread continues to read and discards the
+ * records, so that the next kmemtraced does not take them for a trace that was
+ * left for it. The writer counts the unsaved bytes for the message.
  */
 gboolean kmtd_reader_cannot_write(const KmtdReader *reader);
 

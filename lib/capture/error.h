@@ -70,8 +70,8 @@ void kmt_capture_set_errno(GError **error, KmtDaemonError code, int errnum,
 			   const char *format, ...) G_GNUC_PRINTF(4, 5);
 
 /*
- * Return the error code of a failed write: DISK_FULL or WRITE, depending on
- * errnum.
+ * Return the error code of a failed write: DISK_FULL; RESOURCES if memory or
+ * descriptors are missing; or WRITE for any other errnum.
  */
 KmtDaemonError kmt_capture_write_error_code(int errnum);
 

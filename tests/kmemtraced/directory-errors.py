@@ -135,8 +135,8 @@ class Directory(DaemonTest):
             self.assertFalse(os.path.exists(self.out))
 
     def test_no_room_for_the_tables_of_a_trace_from_boot(self):
-        """Events that were traced since boot are drained before the failure and
-        stay in the buffer."""
+        """Events that were traced since boot are saved although a table cannot be
+        written; the capture is then cut off."""
         kernel = self.make_kernel(enabled=1)
         kernel.feed(0, records(9))
         daemon = self.spawn(shim={"write_file": "kallsyms.tmp",
