@@ -146,7 +146,9 @@ class Memory:
         return event.call_site
 
     def take(self, event):
-        """Account an event."""
+        """Account an event. allocinfo counts deferred memory until its release."""
+        if event.event_id == capture.DEFER:
+            return
         name = capture.TYPES[event.type_id]
         key = "slab" if name in capture.SLAB else name, event.ptr
         old = self.objects.pop(key, None)
