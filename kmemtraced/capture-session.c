@@ -59,17 +59,18 @@ static void note_started(KmtdSession *session)
 }
 
 /*
- * Record, and then end the session. The final steps must run in this order,
- * because each step depends on the previous one.
+ * Record, if the recording has begun, and then end the session. The final steps
+ * must run in this order, because each step depends on the previous one.
  */
-static void run(KmtdSession *session, KmtdSummary *summary)
+static void run(KmtdSession *session, gboolean has_begun, KmtdSummary *summary)
 {
 	gint64 start_us = g_get_monotonic_time();
 	GError *error = NULL;
 
-	note_started(session);
+	if (has_begun)
+		note_started(session);
 	/* The command uses the terminal, so do not draw a live line there. */
-	if (!session->options->quiet && !session->options->command)
+	if (has_begun && !session->options->quiet && !session->options->command)
 		session->live = kmtd_live_new(STDERR_FILENO);
 	/* If tracing was on already, the readers had to start before the tables
 	 * were copied, because the buffers would have overflowed meanwhile. */
@@ -77,7 +78,7 @@ static void run(KmtdSession *session, KmtdSummary *summary)
 	     !kmtd_tables_copy(&session->tables, &error)) ||
 	    !kmtd_tables_copy_records(&session->tables, &error))
 		kmtd_session_add_error(session, g_steal_pointer(&error));
-	else
+	else if (has_begun)
 		kmtd_session_record(session, start_us);
 
 	kmtd_session_poll_changes(session, TRUE);
@@ -140,6 +141,10 @@ static gboolean was_interrupted(KmtdSession *session, GError **error)
 	return TRUE;
 }
 
+/*
+ * Begin the recording. Return FALSE and set an error on failure; tracing is
+ * then off, unless it was on before.
+ */
 static gboolean begin(KmtdSession *session, GError **error)
 {
 	KmtdCommand *command = session->options->command;
@@ -184,10 +189,17 @@ gboolean kmtd_session_run(const KmtdSessionOptions *options,
 		    session.source->class->keeps_records)
 			captured = run_frozen(&session, summary);
 		if (!captured && !session.failed &&
-		    !was_interrupted(&session, &error) &&
-		    begin(&session, &error)) {
-			captured = TRUE;
-			run(&session, summary);
+		    !was_interrupted(&session, &error)) {
+			gboolean has_begun = begin(&session, &error);
+
+			if (error)
+				kmtd_session_add_error(&session,
+						       g_steal_pointer(&error));
+			/* If tracing was on, the readers have consumed records
+			 * of it, which are only in the capture now. */
+			captured = has_begun || session.was_enabled;
+			if (captured)
+				run(&session, has_begun, summary);
 		}
 	}
 	if (error)

@@ -79,7 +79,6 @@ static const char *const advice[KMT_DAEMON_N_ERRORS] = {
 		"install libtraceevent-dev (libtraceevent-devel), configure "
 		"and make again",
 	[KMT_DAEMON_ERROR_PROCESS] = "specify the numbers of running processes",
-	[KMT_DAEMON_ERROR_COMMAND] = "nothing was recorded",
 	[KMT_DAEMON_ERROR_REFUSED] = "see the reason with 'dmesg', and the "
 				     "syntax of filters in kmemtraced(8)",
 	[KMT_DAEMON_ERROR_RESET] =
@@ -112,6 +111,8 @@ static const char *const capture_states[KMT_DAEMON_N_ERRORS] = {
 	[KMT_DAEMON_ERROR_WRITE] =
 		"the records in the capture are complete and can be read",
 	[KMT_DAEMON_ERROR_READ] = "the records read before are saved",
+	[KMT_DAEMON_ERROR_COMMAND] =
+		"the records of the trace that was on already are saved",
 	[KMT_DAEMON_ERROR_CPU_GONE] = "the records read before are saved",
 	[KMT_DAEMON_ERROR_ABANDONED] =
 		"the records in the capture are complete, but the last ones "

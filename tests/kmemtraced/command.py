@@ -11,8 +11,8 @@ import signal
 import subprocess
 import termios
 
-from kmemtraced_fake import (PROGRAM, Daemon, DaemonTest, acting, main, records,
-                             wait_for)
+from kmemtraced_fake import (PROGRAM, Capture, Daemon, DaemonTest, acting,
+                             main, records, wait_for)
 
 # Says that it has begun, then what a test wants.
 LOOP = "while :; do sleep 0.05; done"
@@ -87,6 +87,20 @@ class Command(DaemonTest):
         self.write(self.flag, "no program")
         self.not_started([self.flag], 126, "Permission denied")
         self.not_started([self.root], 126, "Permission denied")
+
+    def test_cannot_be_started_while_tracing_is_on(self):
+        """The records of a trace from boot are saved."""
+        self.kernel.put("enabled", "1\n")
+        self.kernel.feed(0, records(9))
+        code, _, err = self.run_to_end("-q", "--", "/nonexistent/program")
+        self.assertEqual(code, 127)
+        self.assertIn("the records of the trace that was on already are saved",
+                      err)
+        capture = Capture(self.out)
+        self.assertEqual(capture.cpu(0), records(9))
+        self.assertEqual(capture["complete"], "false")
+        self.assertIn("kallsyms", capture.files)
+        self.assertEqual(self.kernel.get("enabled"), "0")
 
     def test_kmemtraced_fails(self):
         """If kmemtraced fails first, the command never runs."""
