@@ -27,10 +27,13 @@ huge()
 	echo "kmt_gap: huge $(($1 * 1024)) $n"
 }
 
-# counted NAME: print a counter of the page allocator.
+# counted STATEMENT NAME: print the statement with a counter of the page allocator. A
+# kernel without the feature has no such counter.
 counted()
 {
-	awk -v name="$1" '$1 == name { print $2 }' /proc/vmstat
+	awk -v statement="$1" -v name="$2" '
+		$1 == name { print "kmt_gap: " statement " " $2; found = 1 }
+		END { if (!found) print "kmt_gap: no counter " name }' /proc/vmstat
 }
 
 # Split huge folios of tmpfs by truncating files in their middle.
@@ -78,8 +81,8 @@ echo 1 >$online || fail "CPU 1 does not come back"
 echo 1 >/sys/module/kmt_gap/parameters/finish
 # kfree_rcu() may delay a free for up to five seconds.
 sleep 7
-echo "kmt_gap: split $(counted thp_split_page)" >>/tmp/statements
-echo "kmt_gap: migrated $(counted pgmigrate_success)" >>/tmp/statements
+counted split thp_split_page >>/tmp/statements
+counted migrated pgmigrate_success >>/tmp/statements
 daemon_stop
 [ "$(total_overruns)" = 0 ] || fail "events were lost"
 dmesg >/out/gap.log
