@@ -24,36 +24,6 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return 0;
 }
 
-static void print(const KmtPlan *plan, FILE *out)
-{
-	switch (plan->form) {
-	case KMT_FORM_JSON:
-		kmt_report_json(&plan->report, out);
-		break;
-	case KMT_FORM_CSV:
-		kmt_report_csv(&plan->report, out);
-		break;
-	case KMT_FORM_FOLDED:
-		kmt_report_folded(&plan->report, out);
-		break;
-	case KMT_FORM_TEXT:
-		kmt_report_text(&plan->report, out);
-		break;
-	}
-}
-
-/*
- * Return whether an option is given that the program rejects for captures
- * without timestamps.
- */
-static gboolean needs_timestamps(const KmtPlan *plan)
-{
-	const KmtAggregateOptions *o = &plan->aggregate;
-
-	return plan->start.given || plan->stop.given || o->span.windows ||
-	       o->lifetimes || plan->filter.lifetime;
-}
-
 /*
  * Check that each usable record is counted, if there is no filter and no time
  * range.
@@ -97,7 +67,8 @@ static char *report(const char *directory, KmtPlan *plan, guint jobs)
 	size_t size = 0;
 	FILE *out;
 
-	if (!capture || (capture->has_sequence_times && needs_timestamps(plan)))
+	if (!capture ||
+	    (capture->has_sequence_times && kmt_plan_needs_times(plan)))
 		return NULL;
 	symbolizer = kmt_report_open_symbols(capture, &symbolizer_options,
 					     warnings, &error);
@@ -116,7 +87,7 @@ static char *report(const char *directory, KmtPlan *plan, guint jobs)
 	plan->report.warnings = warnings;
 	kmt_report_count_lost(&plan->report);
 	out = open_memstream(&text, &size);
-	print(plan, out);
+	kmt_plan_print(plan, out);
 	fclose(out);
 	g_assert_true(g_utf8_validate_len(text, size, NULL));
 	return text;

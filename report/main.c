@@ -158,32 +158,6 @@ static void end_progress(void)
 		fputs("\r\033[K", stderr);
 }
 
-static void print(const KmtPlan *plan)
-{
-	switch (plan->form) {
-	case KMT_FORM_JSON:
-		kmt_report_json(&plan->report, stdout);
-		break;
-	case KMT_FORM_CSV:
-		kmt_report_csv(&plan->report, stdout);
-		break;
-	case KMT_FORM_FOLDED:
-		kmt_report_folded(&plan->report, stdout);
-		break;
-	case KMT_FORM_TEXT:
-		kmt_report_text(&plan->report, stdout);
-		break;
-	}
-}
-
-static gboolean needs_times(const KmtPlan *plan)
-{
-	const KmtAggregateOptions *o = &plan->aggregate;
-
-	return plan->start.given || plan->stop.given || o->span.windows ||
-	       o->lifetimes || plan->filter.lifetime;
-}
-
 /*
  * Add warnings about the capture. They are complete only after all records were
  * read.
@@ -287,7 +261,7 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 
 	if (!capture)
 		return kmt_cli_fail_error(PROGRAM, error);
-	if (capture->has_sequence_times && needs_times(plan))
+	if (capture->has_sequence_times && kmt_plan_needs_times(plan))
 		return kmt_cli_fail(PROGRAM,
 				    "the capture has layout C, whose records "
 				    "have no time: omit the options about "
@@ -319,7 +293,7 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 	add_warnings(plan, warnings);
 	if (!options->quiet)
 		print_warnings(warnings);
-	print(plan);
+	kmt_plan_print(plan, stdout);
 	return kmt_cli_close_stdout(PROGRAM, EXIT_SUCCESS);
 }
 

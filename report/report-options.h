@@ -119,4 +119,13 @@ gboolean kmt_plan_resolve_time(KmtPlan *plan, const KmtInputCapture *capture,
  */
 gboolean kmt_plan_check_span(const KmtPlan *plan, GError **error);
 
+/*
+ * Return whether an option is given that needs the times of records. Such an
+ * option must be rejected for a capture with @has_sequence_times.
+ */
+gboolean kmt_plan_needs_times(const KmtPlan *plan);
+
+/* Print the report of the plan to @out in the format of the plan. */
+void kmt_plan_print(const KmtPlan *plan, FILE *out);
+
 #endif

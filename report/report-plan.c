@@ -248,3 +248,29 @@ gboolean kmt_plan_make(KmtPlan *plan, const KmtOptions *o, GError **error)
 	set_report(plan, o);
 	return TRUE;
 }
+
+gboolean kmt_plan_needs_times(const KmtPlan *plan)
+{
+	const KmtAggregateOptions *o = &plan->aggregate;
+
+	return plan->start.given || plan->stop.given || o->span.windows ||
+	       o->lifetimes || plan->filter.lifetime;
+}
+
+void kmt_plan_print(const KmtPlan *plan, FILE *out)
+{
+	switch (plan->form) {
+	case KMT_FORM_JSON:
+		kmt_report_json(&plan->report, out);
+		break;
+	case KMT_FORM_CSV:
+		kmt_report_csv(&plan->report, out);
+		break;
+	case KMT_FORM_FOLDED:
+		kmt_report_folded(&plan->report, out);
+		break;
+	case KMT_FORM_TEXT:
+		kmt_report_text(&plan->report, out);
+		break;
+	}
+}
