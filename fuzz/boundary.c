@@ -3,6 +3,9 @@
 
 #include "fuzz/boundary.h"
 
+#include <stddef.h>
+#include <string.h>
+
 #define POWER(n) (G_GUINT64_CONSTANT(1) << (n))
 
 const guint64 kmt_boundaries[] = {
@@ -62,4 +65,38 @@ char *kmt_boundary_text(guint index)
 	if (index >= kmt_n_boundaries)
 		return g_strdup(invalid_texts[index - kmt_n_boundaries]);
 	return g_strdup_printf("%" G_GUINT64_FORMAT, kmt_boundaries[index]);
+}
+
+#define FIELD(member)                                                          \
+	{                                                                      \
+		offsetof(struct kmemtrace_event_v2s, member),                  \
+			sizeof(((struct kmemtrace_event_v2s *)NULL)->member)   \
+	}
+
+void kmt_boundary_set(void *record, KmtBoundaryField field, guint64 boundary)
+{
+	static const struct {
+		gsize offset, size;
+	} fields[KMT_BOUNDARY_N_FIELDS] = {
+		[KMT_BOUNDARY_BYTES_REQ] = FIELD(v2.v1.bytes_req),
+		[KMT_BOUNDARY_BYTES_ALLOC] = FIELD(v2.v1.bytes_alloc),
+		[KMT_BOUNDARY_TIMESTAMP] = FIELD(v2.v1.timestamp),
+		[KMT_BOUNDARY_PTR] = FIELD(v2.v1.ptr),
+		[KMT_BOUNDARY_CALL_SITE] = FIELD(v2.v1.call_site),
+		[KMT_BOUNDARY_GFP_FLAGS] = FIELD(v2.v1.gfp_flags),
+		[KMT_BOUNDARY_NODE] = FIELD(v2.v1.node),
+		[KMT_BOUNDARY_EVENT_ID] = FIELD(v2.v1.event_id),
+		[KMT_BOUNDARY_TYPE_ID] = FIELD(v2.v1.type_id),
+		[KMT_BOUNDARY_EVENT_SIZE] = FIELD(v2.v1.event_size),
+		[KMT_BOUNDARY_PID] = FIELD(v2.pid),
+		[KMT_BOUNDARY_CACHE_AND_FLAGS] =
+			{offsetof(struct kmemtrace_event_v2s, v2.cache),
+			 sizeof(guint32)},
+		[KMT_BOUNDARY_STACK] = FIELD(stack),
+	};
+	gsize size = fields[field].size;
+	gsize skip = G_BYTE_ORDER == G_BIG_ENDIAN ? sizeof(boundary) - size : 0;
+
+	memcpy((guint8 *)record + fields[field].offset,
+	       (const guint8 *)&boundary + skip, size);
 }

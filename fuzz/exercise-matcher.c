@@ -171,18 +171,29 @@ static void on_double(gpointer user, const KmtMatchObject *object,
 	run->exercise->findings.doubles[class]++;
 }
 
+/* Add an unmatched FREE or DEFER to @counts, the counts of its kind. */
+static void add_unmatched(MatcherRun *run, KmtMatchSlowOp op,
+			  const struct kmemtrace_event *event,
+			  const KmtMatchPosition *position,
+			  KmtMatchUnmatched class, guint64 *counts)
+{
+	KmtExerciseDecision *decision =
+		add_decision(run, op, NULL, event, position);
+
+	decision->class = (guint8) class;
+	set_reported(run, position);
+	g_assert_cmpuint(class, <, KMT_MATCH_N_UNMATCHED);
+	counts[class]++;
+}
+
 static void on_unmatched(gpointer user, const struct kmemtrace_event *event,
 			 const KmtMatchPosition *position,
 			 KmtMatchUnmatched class)
 {
 	MatcherRun *run = user;
-	KmtExerciseDecision *decision = add_decision(
-		run, KMT_MATCH_SLOW_UNMATCHED, NULL, event, position);
 
-	decision->class = (guint8) class;
-	set_reported(run, position);
-	g_assert_cmpuint(class, <, KMT_MATCH_N_UNMATCHED);
-	run->exercise->findings.unmatched[class]++;
+	add_unmatched(run, KMT_MATCH_SLOW_UNMATCHED, event, position, class,
+		      run->exercise->findings.unmatched);
 }
 
 static void on_defer(gpointer user, const KmtMatchObject *object,
@@ -235,13 +246,9 @@ static void on_unmatched_defer(gpointer user,
 			       KmtMatchUnmatched class)
 {
 	MatcherRun *run = user;
-	KmtExerciseDecision *decision = add_decision(
-		run, KMT_MATCH_SLOW_UNMATCHED_DEFER, NULL, event, position);
 
-	decision->class = (guint8) class;
-	set_reported(run, position);
-	g_assert_cmpuint(class, <, KMT_MATCH_N_UNMATCHED);
-	run->exercise->findings.unmatched_defers[class]++;
+	add_unmatched(run, KMT_MATCH_SLOW_UNMATCHED_DEFER, event, position,
+		      class, run->exercise->findings.unmatched_defers);
 }
 
 static void check_live_objects(MatcherRun *run, const GArray *live)

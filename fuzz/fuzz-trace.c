@@ -6,14 +6,11 @@
  */
 #include "config.h"
 
-#include "check/check.h"
+#include "fuzz/check-output.h"
 #include "fuzz/container.h"
 #include "fuzz/exercise.h"
 #include "fuzz/scratch.h"
 #include "fuzz/target.h"
-
-#include <json-glib/json-glib.h>
-#include <stdlib.h>
 
 #define MAX_ERRORS 3
 
@@ -22,34 +19,6 @@
 #define OPTION_SINGLE_FILE(options) ((options)&8)
 #define OPTION_OUTPUT(options)	    (((options) >> 4 & 7) == 1)
 #define OPTION_THREADS(options)	    ((options) >> 4 == 15)
-
-typedef void (*Print)(const KmtCheck *check, FILE *out);
-
-static char *printed(Print print, const KmtCheck *check)
-{
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
-
-	print(check, out);
-	fclose(out);
-	g_assert_true(g_utf8_validate_len(text, size, NULL));
-	return text;
-}
-
-static void check_output(const KmtCheck *check)
-{
-	g_autoptr(JsonParser) parser = json_parser_new();
-	g_autoptr(GError) error = NULL;
-	char *json, *text;
-
-	json = printed(kmt_check_json, check);
-	text = printed(kmt_check_text, check);
-	json_parser_load_from_data(parser, json, -1, &error);
-	g_assert_no_error(error);
-	free(json);
-	free(text);
-}
 
 static void run_check(const KmtInputCapture *capture, guint8 options,
 		      gint64 tolerance_ns)
@@ -73,7 +42,7 @@ static void run_check(const KmtInputCapture *capture, guint8 options,
 	g_assert_cmpuint(check->counts[KMT_RULE_MISMATCHED_FREE], ==,
 			 f->mismatches);
 	if (OPTION_OUTPUT(options))
-		check_output(check);
+		kmt_check_output(check);
 }
 
 static void run(const char *const *operands, gint64 tolerance_ns,

@@ -10,6 +10,11 @@ FUZZ_EXERCISE_SOURCES = \
 	fuzz/exercise-merge.c fuzz/exercise-pipeline.c \
 	fuzz/scratch.c fuzz/scratch.h \
 	fuzz/target.h
+# The outputs of reports, and of checks.
+FUZZ_OUTPUT_SOURCES = fuzz/memory-output.c fuzz/memory-output.h
+FUZZ_REPORT_SOURCES = fuzz/reports.c fuzz/reports.h $(FUZZ_OUTPUT_SOURCES) \
+	$(REPORT_SOURCES)
+FUZZ_CHECK_SOURCES = fuzz/check-output.c fuzz/check-output.h $(CHECK_SOURCES)
 FUZZ_COMPILE = $(AM_CFLAGS) $(JSON_CFLAGS)
 FUZZ_REPORT_CFLAGS = \
 	-DFUZZ_WRAPPERS='"$(abs_top_srcdir)/lib/symbols/wrappers.list"'
@@ -32,8 +37,7 @@ fuzz_match_CFLAGS = $(FUZZ_COMPILE)
 fuzz_match_LDFLAGS = $(FUZZ_LINK)
 fuzz_match_LDADD = $(KMT_MATCH_LIBS)
 fuzz_options_SOURCES = fuzz/fuzz-options.c fuzz/boundary.c fuzz/boundary.h \
-	fuzz/reports.c fuzz/reports.h $(FUZZ_EXERCISE_SOURCES) \
-	$(REPORT_SOURCES) $(CHECK_SOURCES)
+	$(FUZZ_EXERCISE_SOURCES) $(FUZZ_REPORT_SOURCES) $(FUZZ_CHECK_SOURCES)
 fuzz_options_CFLAGS = $(FUZZ_COMPILE) $(FUZZ_REPORT_CFLAGS)
 fuzz_options_LDFLAGS = $(FUZZ_LINK)
 fuzz_options_LDADD = $(KMT_SYMBOLS_LIBS) $(KMT_OUTPUT_LIBS) $(KMT_CLI_LIBS) \
@@ -52,15 +56,14 @@ fuzz_perfdata_SOURCES = fuzz/fuzz-perfdata.c fuzz/scratch.c fuzz/scratch.h \
 fuzz_perfdata_CFLAGS = $(FUZZ_COMPILE) $(GMODULE_CFLAGS)
 fuzz_perfdata_LDFLAGS = $(FUZZ_LINK)
 fuzz_perfdata_LDADD = $(GMODULE_LIBS) $(GLIB_LIBS)
-fuzz_report_SOURCES = fuzz/fuzz-report.c fuzz/reports.c fuzz/reports.h \
-	$(FUZZ_CONTAINER_SOURCES) \
-	$(FUZZ_EXERCISE_SOURCES) $(REPORT_SOURCES)
+fuzz_report_SOURCES = fuzz/fuzz-report.c $(FUZZ_CONTAINER_SOURCES) \
+	$(FUZZ_EXERCISE_SOURCES) $(FUZZ_REPORT_SOURCES)
 fuzz_report_CFLAGS = $(FUZZ_COMPILE) $(FUZZ_REPORT_CFLAGS)
 fuzz_report_LDFLAGS = $(FUZZ_LINK)
 fuzz_report_LDADD = $(KMT_SYMBOLS_LIBS) $(KMT_OUTPUT_LIBS) $(KMT_CLI_LIBS) \
 	$(JSON_LIBS)
 fuzz_trace_SOURCES = fuzz/fuzz-trace.c $(FUZZ_CONTAINER_SOURCES) \
-	$(FUZZ_EXERCISE_SOURCES) $(CHECK_SOURCES)
+	$(FUZZ_EXERCISE_SOURCES) $(FUZZ_OUTPUT_SOURCES) $(FUZZ_CHECK_SOURCES)
 fuzz_trace_CFLAGS = $(FUZZ_COMPILE)
 fuzz_trace_LDFLAGS = $(FUZZ_LINK)
 fuzz_trace_LDADD = $(KMT_OUTPUT_LIBS) $(KMT_CLI_LIBS) $(JSON_LIBS)

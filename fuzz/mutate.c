@@ -138,28 +138,14 @@ static void change_time(const KmtContainer *c, Record *r)
 
 static void change_number(Record *r)
 {
+	static const KmtBoundaryField fields[] = {
+		KMT_BOUNDARY_BYTES_REQ,	 KMT_BOUNDARY_BYTES_ALLOC,
+		KMT_BOUNDARY_PTR,	 KMT_BOUNDARY_GFP_FLAGS,
+		KMT_BOUNDARY_EVENT_SIZE, KMT_BOUNDARY_NODE};
 	guint64 boundary = kmt_boundaries[random_below(kmt_n_boundaries)];
 
-	switch (random_below(6)) {
-	case 0:
-		r->bytes_req = boundary;
-		break;
-	case 1:
-		r->bytes_alloc = boundary;
-		break;
-	case 2:
-		r->ptr = boundary;
-		break;
-	case 3:
-		r->gfp_flags = boundary;
-		break;
-	case 4:
-		r->event_size = (guint16)boundary;
-		break;
-	case 5:
-		r->node = (gint32)boundary;
-		break;
-	}
+	kmt_boundary_set(r, fields[random_below(G_N_ELEMENTS(fields))],
+			 boundary);
 }
 
 /* Change a field of ABI version 2 in a record of @size bytes. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
+#include "fuzz/memory-output.h"
 #include "fuzz/reports.h"
 #include "fuzz/scratch.h"
 #include "fuzz/target.h"
@@ -8,7 +9,6 @@
 #include "report/report-options.h"
 #include "report/scale.h"
 
-#include <json-glib/json-glib.h>
 #include <stdlib.h>
 
 /*
@@ -63,9 +63,7 @@ static char *report(const char *directory, KmtPlan *plan, guint jobs)
 		kmt_input_capture_open(operands, &plan->capture, &error);
 	g_autoptr(KmtSymbolizer) symbolizer = NULL;
 	g_autoptr(KmtAggregate) aggregate = NULL;
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out;
+	KmtMemoryOutput output = {0};
 
 	if (!capture ||
 	    (capture->has_sequence_times && kmt_plan_needs_times(plan)))
@@ -86,20 +84,8 @@ static char *report(const char *directory, KmtPlan *plan, guint jobs)
 	plan->report.aggregate = aggregate;
 	plan->report.warnings = warnings;
 	kmt_report_count_lost(&plan->report);
-	out = open_memstream(&text, &size);
-	kmt_plan_print(plan, out);
-	fclose(out);
-	g_assert_true(g_utf8_validate_len(text, size, NULL));
-	return text;
-}
-
-static void check_json(const char *text)
-{
-	g_autoptr(JsonParser) parser = json_parser_new();
-	g_autoptr(GError) error = NULL;
-
-	json_parser_load_from_data(parser, text, -1, &error);
-	g_assert_no_error(error);
+	kmt_plan_print(plan, kmt_memory_output_open(&output));
+	return kmt_memory_output_close(&output);
 }
 
 static void run(const char *directory, KmtPlan *plan)
@@ -109,7 +95,7 @@ static void run(const char *directory, KmtPlan *plan)
 
 	g_assert_cmpstr(text, ==, other);
 	if (text && plan->form == KMT_FORM_JSON)
-		check_json(text);
+		kmt_memory_output_check_json(text);
 	free(text);
 	free(other);
 }
