@@ -67,8 +67,7 @@ static GOptionContext *parse_options(char **argv, GenerateOptions *o,
 		 "Print as JSON what a report must find; to stderr if the "
 		 "records go to stdout",
 		 NULL},
-		{"help", 'h', 0, G_OPTION_ARG_NONE, &o->help,
-		 "Show this help and exit", NULL},
+		KMT_CLI_OPTION_HELP(&o->help),
 		{NULL, 0, 0, 0, NULL, NULL, NULL},
 	};
 	g_autoptr(GOptionContext) context = g_option_context_new(NULL);
@@ -272,14 +271,13 @@ int main(int argc, char **argv)
 	g_autoptr(GOptionContext) context =
 		parse_options(argv, &options, &error);
 	BenchParams params = {0};
+	int status;
 
 	/* Report a reader that closed its pipe as a write error. */
 	signal(SIGPIPE, SIG_IGN);
-	if (!context)
-		return kmt_cli_fail_usage(PROGRAM, error->message);
-	if (kmt_cli_print_help_or_version(PROGRAM, context, options.help,
-					  FALSE))
-		return kmt_cli_close_stdout(PROGRAM, EXIT_SUCCESS);
+	if (kmt_cli_must_exit(PROGRAM, context, error, options.help, FALSE,
+			      &status))
+		return status;
 	if (!parse_params(&options, &params, &error))
 		return kmt_cli_fail_usage(PROGRAM, error->message);
 	if (!generate(g_str_equal(options.output, "-") ? NULL : options.output,

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
-#include <signal.h>
 #include <stdlib.h>
 
 #include "check/check.h"
 #include "lib/cli/cli.h"
-#include "lib/cli/out-of-memory.h"
+#include "lib/cli/set-up.h"
 #include "lib/recovery/recovery.h"
 
 #define PROGRAM "kmemtrace-check"
@@ -15,10 +14,10 @@
 	"one file at a time"
 #define MAX_ERRORS 10
 
+/* Exit status beside EXIT_FAILURE, which stands for a wrong option, unreadable
+ * input, or failed output. */
 enum {
 	EXIT_CLEAN = 0,
-	/* wrong option, unreadable input, or failed output */
-	EXIT_TROUBLE = EXIT_FAILURE,
 	/* The capture breaks rules. */
 	EXIT_ERRORS = 2,
 };
@@ -57,22 +56,13 @@ static GOptionContext *parse_options(char **argv, CheckOptions *o,
 		 "Print at most N records for each rule (default: 10)", "N"},
 		{"json", 0, 0, G_OPTION_ARG_NONE, &o->json,
 		 "Print the result as one JSON document", NULL},
-		{"clock-tolerance", 0, 0, G_OPTION_ARG_STRING,
-		 &o->clock_tolerance,
-		 "Assume clocks of two CPUs that differ by up to NS "
-		 "nanoseconds (default: 1000000)",
-		 "NS"},
-		{"layout", 0, 0, G_OPTION_ARG_STRING, &o->layout,
-		 "Read the records as layout A, B, C or D (default: detect)",
-		 "LAYOUT"},
+		KMT_CLI_OPTION_CLOCK_TOLERANCE(&o->clock_tolerance),
+		KMT_CLI_OPTION_LAYOUT(&o->layout),
 		{"quiet", 'q', 0, G_OPTION_ARG_NONE, &o->quiet,
 		 "Print nothing; only set the exit status", NULL},
-		{"help", 'h', 0, G_OPTION_ARG_NONE, &o->help,
-		 "Show this help and exit", NULL},
-		{"version", 'V', 0, G_OPTION_ARG_NONE, &o->version,
-		 "Show the version and exit", NULL},
-		{G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY,
-		 &o->operands, NULL, "[DIRECTORY | TAR | FILE...]"},
+		KMT_CLI_OPTION_HELP(&o->help),
+		KMT_CLI_OPTION_VERSION(&o->version),
+		KMT_CLI_OPTION_OPERANDS(&o->operands),
 		{NULL, 0, 0, 0, NULL, NULL, NULL},
 	};
 	g_autoptr(GOptionContext) context = g_option_context_new(NULL);
@@ -121,20 +111,13 @@ int main(int argc, char **argv)
 	g_autoptr(GOptionContext) context = NULL;
 	guint64 tolerance_ns = KMT_MATCH_CLOCK_TOLERANCE_NS;
 	guint64 max_errors = MAX_ERRORS;
+	int status;
 
-	kmt_cli_occupy_standard_descriptors();
-	kmt_cli_exit_on_out_of_memory(PROGRAM, OUT_OF_MEMORY, EXIT_TROUBLE);
-	/* Ignore SIGPIPE, so that a closed pipe is reported as a write error.
-	 */
-	signal(SIGPIPE, SIG_IGN);
-	kmt_cli_exit_on_sigbus(PROGRAM);
-	kmt_cli_map_large_blocks();
+	kmt_cli_set_up_reader(PROGRAM, OUT_OF_MEMORY);
 	context = parse_options(argv, &options, &error);
-	if (!context)
-		return kmt_cli_fail_usage(PROGRAM, error->message);
-	if (kmt_cli_print_help_or_version(PROGRAM, context, options.help,
-					  options.version))
-		return kmt_cli_close_stdout(PROGRAM, EXIT_CLEAN);
+	if (kmt_cli_must_exit(PROGRAM, context, error, options.help,
+			      options.version, &status))
+		return status;
 	(void)kmt_recovery_run(PROGRAM);
 	/* Errors are printed with their records, so records are read again. */
 	options.capture.random_access = TRUE;

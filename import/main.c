@@ -418,6 +418,7 @@ int main(int argc, char **argv)
 	g_autoptr(GError) error = NULL;
 	g_autoptr(GOptionContext) context = NULL;
 	guint64 cpus = 0;
+	int status;
 	guint n;
 
 	kmt_cli_occupy_standard_descriptors();
@@ -428,11 +429,9 @@ int main(int argc, char **argv)
 	/* With SIGCHLD ignored, the worker's exit status would be lost. */
 	signal(SIGCHLD, SIG_DFL);
 	context = kmt_import_options_parse(argv, &options, &error);
-	if (!context)
-		return kmt_cli_fail_usage(PROGRAM, error->message);
-	if (kmt_cli_print_help_or_version(PROGRAM, context, options.help,
-					  options.version))
-		return kmt_cli_close_stdout(PROGRAM, EXIT_SUCCESS);
+	if (kmt_cli_must_exit(PROGRAM, context, error, options.help,
+			      options.version, &status))
+		return status;
 	(void)kmt_recovery_run(PROGRAM);
 	n = options.operands ? g_strv_length(options.operands) : 0;
 	if (n < 2)

@@ -2,14 +2,13 @@
 #include "config.h"
 
 #include "lib/cli/cli.h"
-#include "lib/cli/out-of-memory.h"
+#include "lib/cli/set-up.h"
 #include "lib/recovery/recovery.h"
 #include "lib/base/printable.h"
 #include "report/capture-symbols.h"
 #include "report/report-options.h"
 #include "report/scale.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -303,20 +302,13 @@ int main(int argc, char **argv)
 	g_auto(KmtPlan) plan = {0};
 	g_autoptr(GError) error = NULL;
 	g_autoptr(GOptionContext) context = NULL;
+	int status;
 
-	kmt_cli_occupy_standard_descriptors();
-	kmt_cli_exit_on_out_of_memory(PROGRAM, OUT_OF_MEMORY, EXIT_FAILURE);
-	/* Ignore SIGPIPE, so that a closed pipe is reported as a write error.
-	 */
-	signal(SIGPIPE, SIG_IGN);
-	kmt_cli_exit_on_sigbus(PROGRAM);
-	kmt_cli_map_large_blocks();
+	kmt_cli_set_up_reader(PROGRAM, OUT_OF_MEMORY);
 	context = kmt_options_parse(argv, &options, &error);
-	if (!context)
-		return kmt_cli_fail_usage(PROGRAM, error->message);
-	if (kmt_cli_print_help_or_version(PROGRAM, context, options.help,
-					  options.version))
-		return kmt_cli_close_stdout(PROGRAM, EXIT_SUCCESS);
+	if (kmt_cli_must_exit(PROGRAM, context, error, options.help,
+			      options.version, &status))
+		return status;
 	(void)kmt_recovery_run(PROGRAM);
 	if (!kmt_plan_make(&plan, &options, &error))
 		return error->domain == KMT_SYM_WRAPPERS_ERROR

@@ -105,19 +105,26 @@ GStrv kmt_cli_parse(GOptionContext *context, const GOptionEntry *entries,
 	return g_steal_pointer(&words);
 }
 
-gboolean kmt_cli_print_help_or_version(const char *program,
-				       GOptionContext *context, gboolean help,
-				       gboolean version)
+gboolean kmt_cli_must_exit(const char *program, GOptionContext *context,
+			   const GError *error, gboolean help, gboolean version,
+			   int *status)
 {
+	if (!context) {
+		*status = kmt_cli_fail_usage(program, error->message);
+		return TRUE;
+	}
+	if (!help && !version)
+		return FALSE;
 	if (help) {
 		g_autofree char *text =
 			g_option_context_get_help(context, TRUE, NULL);
 
 		fputs(text, stdout);
-	} else if (version) {
+	} else {
 		printf("%s " PACKAGE_VERSION "\n", program);
 	}
-	return help || version;
+	*status = kmt_cli_close_stdout(program, EXIT_SUCCESS);
+	return TRUE;
 }
 
 int kmt_cli_fail(const char *program, const char *message)

@@ -15,6 +15,38 @@
 	"all may be compressed by gzip\nor zstd. Without an operand, the "     \
 	"current directory is read."
 
+/* Options that several programs have, as initializers of a GOptionEntry. */
+#define KMT_CLI_OPTION_HELP(help)                                              \
+	{                                                                      \
+		"help", 'h', 0, G_OPTION_ARG_NONE, help,                       \
+			"Show this help and exit", NULL                        \
+	}
+#define KMT_CLI_OPTION_VERSION(version)                                        \
+	{                                                                      \
+		"version", 'V', 0, G_OPTION_ARG_NONE, version,                 \
+			"Show the version and exit", NULL                      \
+	}
+#define KMT_CLI_OPTION_CLOCK_TOLERANCE(ns)                                     \
+	{                                                                      \
+		"clock-tolerance", 0, 0, G_OPTION_ARG_STRING, ns,              \
+			"Assume clocks of two CPUs that differ by up to NS "   \
+			"nanoseconds (default: 1000000)",                      \
+			"NS"                                                   \
+	}
+#define KMT_CLI_OPTION_LAYOUT(layout)                                          \
+	{                                                                      \
+		"layout", 0, 0, G_OPTION_ARG_STRING, layout,                   \
+			"Read the records as layout A, B, C or D (default: "   \
+			"detect)",                                             \
+			"LAYOUT"                                               \
+	}
+/* The operands that KMT_CLI_OPERANDS describes. */
+#define KMT_CLI_OPTION_OPERANDS(operands)                                      \
+	{                                                                      \
+		G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY,         \
+			operands, NULL, "[DIRECTORY | TAR | FILE...]"          \
+	}
+
 /*
  * Parse @argv. Unlike GLib's parser, this function accepts a short option and
  * its value in one word, as in -l3. Return the remaining words, which the
@@ -24,12 +56,14 @@ GStrv kmt_cli_parse(GOptionContext *context, const GOptionEntry *entries,
 		    char **argv, GError **error);
 
 /*
- * Print the text for --help or --version, and return TRUE. Return FALSE if
- * neither option was given.
+ * Handle the outcome of kmt_cli_parse(). If @context is NULL, print the message
+ * of @error; otherwise print the text for --help or --version, if one of them
+ * was given. Return TRUE if the program must then exit with *status, without
+ * further output.
  */
-gboolean kmt_cli_print_help_or_version(const char *program,
-				       GOptionContext *context, gboolean help,
-				       gboolean version);
+gboolean kmt_cli_must_exit(const char *program, GOptionContext *context,
+			   const GError *error, gboolean help, gboolean version,
+			   int *status);
 
 /*
  * Ensure that descriptors 0, 1 and 2 are open. If the caller closed one of

@@ -4,6 +4,7 @@ lib_cli_libcli_a_SOURCES = \
 	lib/cli/cli.c lib/cli/cli.h \
 	lib/cli/json-writer.c lib/cli/json-writer.h \
 	lib/cli/out-of-memory.c lib/cli/out-of-memory.h \
+	lib/cli/set-up.c lib/cli/set-up.h \
 	lib/cli/signals.c lib/cli/signals.h
 lib_cli_libcli_a_CFLAGS = $(AM_CFLAGS)
 EXTRA_DIST += lib/cli/README.md

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef KMEMTRACE_CLI_SET_UP_H
+#define KMEMTRACE_CLI_SET_UP_H
+
+/*
+ * Set up the process of a program that reads captures. Out of memory, a closed
+ * pipe, and a truncated input end the program with a message and EXIT_FAILURE;
+ * @out_of_memory is the advice of kmt_cli_exit_on_out_of_memory(). Call this
+ * function first in main().
+ */
+void kmt_cli_set_up_reader(const char *program, const char *out_of_memory);
+
+#endif
