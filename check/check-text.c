@@ -184,19 +184,30 @@ static void print_count(const KmtCheck *check, KmtRuleId rule, FILE *out)
 			check->kept[rule]);
 }
 
+/* Print the rest of a line that counts unmatched records: those that are no
+ * error, by their cause. */
+static void print_explained(const guint64 *unmatched, FILE *out)
+{
+	fprintf(out,
+		"  besides %" G_GUINT64_FORMAT " of memory from before the "
+		"trace, %" G_GUINT64_FORMAT " after loss\n",
+		unmatched[KMT_MATCH_UNMATCHED_BEFORE_TRACE],
+		unmatched[KMT_MATCH_UNMATCHED_AFTER_LOSS]);
+}
+
+static void print_after_loss(guint64 n, FILE *out)
+{
+	fprintf(out, "  besides %" G_GUINT64_FORMAT " after loss\n", n);
+}
+
 static void print_defer_counts(const KmtCheck *check, FILE *out)
 {
 	const KmtMatchFindings *f = &check->findings;
 
 	print_count(check, KMT_RULE_UNMATCHED_DEFER, out);
-	fprintf(out,
-		"  besides %" G_GUINT64_FORMAT " of memory from before the "
-		"trace, %" G_GUINT64_FORMAT " after loss\n",
-		f->unmatched_defers[KMT_MATCH_UNMATCHED_BEFORE_TRACE],
-		f->unmatched_defers[KMT_MATCH_UNMATCHED_AFTER_LOSS]);
+	print_explained(f->unmatched_defers, out);
 	print_count(check, KMT_RULE_DOUBLE_DEFER, out);
-	fprintf(out, "  besides %" G_GUINT64_FORMAT " after loss\n",
-		f->double_defers_after_loss);
+	print_after_loss(f->double_defers_after_loss, out);
 }
 
 static void print_counts(const KmtCheck *check, FILE *out)
@@ -224,14 +235,9 @@ static void print_counts(const KmtCheck *check, FILE *out)
 		f->doubles[KMT_MATCH_DOUBLE_RACE],
 		f->doubles[KMT_MATCH_DOUBLE_AFTER_LOSS]);
 	print_count(check, KMT_RULE_UNMATCHED_FREE, out);
-	fprintf(out,
-		"  besides %" G_GUINT64_FORMAT " of memory from before the "
-		"trace, %" G_GUINT64_FORMAT " after loss\n",
-		f->unmatched[KMT_MATCH_UNMATCHED_BEFORE_TRACE],
-		f->unmatched[KMT_MATCH_UNMATCHED_AFTER_LOSS]);
+	print_explained(f->unmatched, out);
 	print_count(check, KMT_RULE_MISMATCHED_FREE, out);
-	fprintf(out, "  besides %" G_GUINT64_FORMAT " after loss\n",
-		f->mismatches_after_loss);
+	print_after_loss(f->mismatches_after_loss, out);
 	if (check->has_defers)
 		print_defer_counts(check, out);
 }

@@ -96,29 +96,37 @@ static gboolean add(KmtCrossCpuSum *sum, guint64 bytes)
 	return add_bytes(sum, bytes);
 }
 
-static KmtCrossCpuSum *find_cell(KmtCrossCpu *cross, const KmtCrossCpuCell *key)
+/*
+ * Return the number of the entry with @key in @entries. If there is none,
+ * append
+ * @key, whose sum is then 0, as a new entry.
+ */
+static guint32 find(const KmtCrossCpu *cross, KmtIndex *index, GArray *entries,
+		    guint64 hash, gconstpointer key)
 {
-	guint64 hash = hash_cell(cross, key);
-	guint32 n = kmt_index_find(&cross->cell_index, cross, hash, key);
+	guint32 n = kmt_index_find(index, cross, hash, key);
 
 	if (n == KMT_INDEX_NONE) {
-		n = cross->cells->len;
-		g_array_append_vals(cross->cells, key, 1);
-		kmt_index_add(&cross->cell_index, cross, hash);
+		n = entries->len;
+		g_array_append_vals(entries, key, 1);
+		kmt_index_add(index, cross, hash);
 	}
+	return n;
+}
+
+static KmtCrossCpuSum *find_cell(KmtCrossCpu *cross, const KmtCrossCpuCell *key)
+{
+	guint32 n = find(cross, &cross->cell_index, cross->cells,
+			 hash_cell(cross, key), key);
+
 	return &g_array_index(cross->cells, KmtCrossCpuCell, n).sum;
 }
 
 static KmtCrossCpuSum *find_pair(KmtCrossCpu *cross, const KmtCrossCpuPair *key)
 {
-	guint64 hash = hash_pair(cross, key);
-	guint32 n = kmt_index_find(&cross->pair_index, cross, hash, key);
+	guint32 n = find(cross, &cross->pair_index, cross->pairs,
+			 hash_pair(cross, key), key);
 
-	if (n == KMT_INDEX_NONE) {
-		n = cross->pairs->len;
-		g_array_append_vals(cross->pairs, key, 1);
-		kmt_index_add(&cross->pair_index, cross, hash);
-	}
 	return &g_array_index(cross->pairs, KmtCrossCpuPair, n).sum;
 }
 

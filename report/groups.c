@@ -249,18 +249,10 @@ static char *chain_text(const KmtGroups *groups, const KmtGroup *group, guint i)
 	return g_string_free(text, FALSE);
 }
 
-char *kmt_groups_value(const KmtGroups *groups, const KmtGroup *group, guint i)
+/* Return whether the values of a dimension are indexes of texts. */
+static gboolean has_texts(KmtDimension dimension)
 {
-	guint64 value = group->values[i];
-	char *name;
-
-	switch (groups->options.by->dimensions[i]) {
-	case KMT_BY_CALLSITE:
-		name = kmt_symbolizer_describe(groups->options.symbolizer,
-					       value);
-		return name ? name
-			    : g_strdup_printf("0x%016" G_GINT64_MODIFIER "x",
-					      value);
+	switch (dimension) {
 	case KMT_BY_FUNCTION:
 	case KMT_BY_MODULE:
 	case KMT_BY_DIRECTORY:
@@ -268,7 +260,27 @@ char *kmt_groups_value(const KmtGroups *groups, const KmtGroup *group, guint i)
 	case KMT_BY_COMM:
 	case KMT_BY_CONTEXT:
 	case KMT_BY_OWNER:
+		return TRUE;
+	default:
+		return FALSE;
+	}
+}
+
+char *kmt_groups_value(const KmtGroups *groups, const KmtGroup *group, guint i)
+{
+	KmtDimension dimension = groups->options.by->dimensions[i];
+	guint64 value = group->values[i];
+	char *name;
+
+	if (has_texts(dimension))
 		return g_strdup(groups->texts->pdata[value]);
+	switch (dimension) {
+	case KMT_BY_CALLSITE:
+		name = kmt_symbolizer_describe(groups->options.symbolizer,
+					       value);
+		return name ? name
+			    : g_strdup_printf("0x%016" G_GINT64_MODIFIER "x",
+					      value);
 	case KMT_BY_STACK:
 		return chain_text(groups, group, i);
 	case KMT_BY_PID:
@@ -340,15 +352,11 @@ static int compare_chains(const KmtChain *a, const KmtChain *b)
 static int compare_values(const KmtGroups *groups, guint i, guint64 a,
 			  guint64 b)
 {
-	switch (groups->options.by->dimensions[i]) {
-	case KMT_BY_FUNCTION:
-	case KMT_BY_MODULE:
-	case KMT_BY_DIRECTORY:
-	case KMT_BY_CACHE:
-	case KMT_BY_COMM:
-	case KMT_BY_CONTEXT:
-	case KMT_BY_OWNER:
+	KmtDimension dimension = groups->options.by->dimensions[i];
+
+	if (has_texts(dimension))
 		return strcmp(groups->texts->pdata[a], groups->texts->pdata[b]);
+	switch (dimension) {
 	case KMT_BY_STACK:
 		return compare_chains(kmt_groups_chain_at(groups, a),
 				      kmt_groups_chain_at(groups, b));

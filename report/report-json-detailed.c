@@ -18,10 +18,8 @@ static void add_windows(KmtJson *json, const KmtReport *report)
 
 		kmt_json_begin_object(json, NULL);
 		kmt_json_u64(json, "start", window->start);
-		if (lost)
-			kmt_json_u64(json, "lost", lost[i]);
-		else
-			kmt_json_null(json, "lost");
+		kmt_json_known_u64(json, "lost", lost != NULL,
+				   lost ? lost[i] : 0);
 		for (kind = 0; kind < KMT_N_KINDS; kind++) {
 			const KmtTotals *t = &window->kinds[kind];
 
@@ -71,10 +69,8 @@ static void add_leaks(KmtJson *json, const KmtReport *report)
 		kmt_report_json_add_figure(json, "reused", &leak->reused);
 		kmt_json_flag(json, "frees_not_seen", leak->frees_missing);
 		kmt_json_u64(json, "age_median", leak->age_median);
-		if (leak->frees)
-			kmt_json_u64(json, "lifetime_p99", leak->lifetime_p99);
-		else
-			kmt_json_null(json, "lifetime_p99");
+		kmt_json_known_u64(json, "lifetime_p99", leak->frees > 0,
+				   leak->lifetime_p99);
 		kmt_json_end_object(json);
 	}
 	kmt_json_end_array(json);

@@ -33,10 +33,10 @@ static void add_loss(KmtJson *json, const KmtReport *report)
 
 	kmt_json_text(json, "loss",
 		      kmt_loss_name(kmt_report_loss_state(report)));
-	if (report->lost.is_known && report->capture->has_overruns)
-		kmt_json_u64(json, "lost_in_time", report->lost.within);
-	else
-		kmt_json_null(json, "lost_in_time");
+	kmt_json_known_u64(json, "lost_in_time",
+			   report->lost.is_known &&
+				   report->capture->has_overruns,
+			   report->lost.within);
 	kmt_json_begin_array(json, "not_exact");
 	for (i = 0; i < n; i++) {
 		kmt_json_begin_object(json, NULL);
@@ -71,10 +71,8 @@ static void add_gaps(KmtJson *json, const KmtReport *report)
 					 gap->since);
 		kmt_report_json_add_time(json, report->aggregate, "until",
 					 gap->until);
-		if (gap->events)
-			kmt_json_u64(json, "events", gap->events);
-		else
-			kmt_json_null(json, "events");
+		kmt_json_known_u64(json, "events", gap->events > 0,
+				   gap->events);
 		kmt_json_end_object(json);
 	}
 	kmt_json_end_array(json);

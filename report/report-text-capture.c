@@ -137,16 +137,23 @@ static void print_loss(const KmtReport *report, FILE *out)
 	print_beginning(report->capture, out);
 }
 
-static void print_incomplete(const KmtInputCapture *capture, FILE *out)
+/* Print the lines of a list, with the title before the first one. */
+static void print_list(char *const *list, const char *title, FILE *out)
 {
-	g_auto(GStrv) list = kmt_input_capture_incomplete(capture);
 	guint i;
 
 	for (i = 0; list && list[i]; i++) {
 		g_autofree char *text = kmt_printable(list[i]);
 
-		fprintf(out, "%-15s%s\n", i ? "" : "Incomplete:", text);
+		fprintf(out, "%-15s%s\n", i ? "" : title, text);
 	}
+}
+
+static void print_incomplete(const KmtInputCapture *capture, FILE *out)
+{
+	g_auto(GStrv) list = kmt_input_capture_incomplete(capture);
+
+	print_list(list, "Incomplete:", out);
 	if (list)
 		fputs("               No figure below is complete. Frees are "
 		      "missing: live objects\n"
@@ -161,13 +168,8 @@ static void print_incomplete(const KmtInputCapture *capture, FILE *out)
 static void print_not_seen(const KmtInputCapture *capture, FILE *out)
 {
 	g_auto(GStrv) list = kmt_input_capture_not_seen(capture);
-	guint i;
 
-	for (i = 0; list && list[i]; i++) {
-		g_autofree char *text = kmt_printable(list[i]);
-
-		fprintf(out, "%-15s%s\n", i ? "" : "Not seen:", text);
-	}
+	print_list(list, "Not seen:", out);
 	if (list)
 		fputs("               These allocations and frees are missing: "
 		      "live objects may have\n"

@@ -28,9 +28,6 @@ static void fill(const KmtReport *report, KmtColumns *columns,
 {
 	guint line, i;
 
-	kmt_columns_add_text(columns, "DEFERRED FREES");
-	for (i = 0; i < n; i++)
-		kmt_columns_add_text(columns, kmt_kind_name(kinds[i]));
 	for (line = 0; line < G_N_ELEMENTS(lines); line++) {
 		const KmtReportField *field =
 			kmt_report_field_find(lines[line].field);
@@ -60,8 +57,6 @@ static gboolean is_shown(const KmtReport *report, KmtKind kind)
 void kmt_text_deferred(const KmtReport *report, FILE *out)
 {
 	KmtKind kinds[G_N_ELEMENTS(kinds_in_order)];
-	g_autoptr(KmtColumns) columns = NULL;
-	g_autofree char *align = NULL;
 	guint i, n = 0;
 
 	for (i = 0; i < G_N_ELEMENTS(kinds_in_order); i++)
@@ -69,12 +64,7 @@ void kmt_text_deferred(const KmtReport *report, FILE *out)
 			kinds[n++] = kinds_in_order[i];
 	if (!n)
 		return;
-	align = g_strnfill(n + 1, 'r');
-	align[0] = 'l';
-	columns = kmt_columns_new(align, report->separators);
-	fputc('\n', out);
-	while (kmt_columns_next_pass(columns, out))
-		fill(report, columns, kinds, n);
+	kmt_text_print_kinds(report, "DEFERRED FREES", kinds, n, fill, out);
 	fputs("Deferred memory waits for a grace period: it is live, but no "
 	      "longer in use.\n",
 	      out);

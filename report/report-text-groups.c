@@ -50,6 +50,25 @@ void kmt_text_add_head(const KmtReport *report, KmtColumns *columns,
 	kmt_columns_add_text(columns, text);
 }
 
+void kmt_text_print_kinds(const KmtReport *report, const char *title,
+			  const KmtKind *kinds, guint n, KmtTextFill fill,
+			  FILE *out)
+{
+	g_autofree char *align = g_strnfill(n + 1, 'r');
+	g_autoptr(KmtColumns) columns = NULL;
+	guint i;
+
+	align[0] = 'l';
+	columns = kmt_columns_new(align, report->separators);
+	fputc('\n', out);
+	while (kmt_columns_next_pass(columns, out)) {
+		kmt_columns_add_text(columns, title);
+		for (i = 0; i < n; i++)
+			kmt_columns_add_text(columns, kmt_kind_name(kinds[i]));
+		fill(report, columns, kinds, n);
+	}
+}
+
 void kmt_text_print_legend(const KmtReport *report, FILE *out)
 {
 	if (kmt_report_is_lossy(report))

@@ -102,9 +102,6 @@ static void fill_summary(const KmtReport *report, KmtColumns *columns,
 {
 	guint line, i;
 
-	kmt_columns_add_text(columns, "SUMMARY");
-	for (i = 0; i < n; i++)
-		kmt_columns_add_text(columns, kmt_kind_name(kinds[i]));
 	for (line = 0; line < G_N_ELEMENTS(summary_lines); line++) {
 		FillCell fill = summary_lines[line].fill;
 		gboolean known = report->aggregate->has_peaks ||
@@ -132,8 +129,6 @@ static void fill_summary(const KmtReport *report, KmtColumns *columns,
 
 static void print_summary(const KmtReport *report, FILE *out)
 {
-	g_autoptr(KmtColumns) columns = NULL;
-	g_autofree char *align = NULL;
 	KmtKind kinds[KMT_N_KINDS];
 	guint i, n = 0;
 	gboolean more;
@@ -142,12 +137,7 @@ static void print_summary(const KmtReport *report, FILE *out)
 		if (is_summed(report, summary_kinds[i]))
 			kinds[n++] = summary_kinds[i];
 	more = kinds[n - 1] != KMT_KIND_PAGES;
-	align = g_strnfill(n + 1, 'r');
-	align[0] = 'l';
-	columns = kmt_columns_new(align, report->separators);
-	fputc('\n', out);
-	while (kmt_columns_next_pass(columns, out))
-		fill_summary(report, columns, kinds, n);
+	kmt_text_print_kinds(report, "SUMMARY", kinds, n, fill_summary, out);
 	fputs("slab = kmalloc + cache. Slab memory lies in pages: never add "
 	      "the two.\n",
 	      out);

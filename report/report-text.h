@@ -22,6 +22,16 @@ const char *kmt_text_scale_mark(const KmtReport *report);
  */
 void kmt_text_add_head(const KmtReport *report, KmtColumns *columns,
 		       const char *head);
+/* Fill the lines of a table that has a column for each of the @n kinds. */
+typedef void (*KmtTextFill)(const KmtReport *report, KmtColumns *columns,
+			    const KmtKind *kinds, guint n);
+/*
+ * Print a table after an empty line. The first line has the title and the names
+ * of the kinds; @fill fills all further lines.
+ */
+void kmt_text_print_kinds(const KmtReport *report, const char *title,
+			  const KmtKind *kinds, guint n, KmtTextFill fill,
+			  FILE *out);
 /* Print the meaning of the marks "~" and "*" below a table. */
 void kmt_text_print_legend(const KmtReport *report, FILE *out);
 

@@ -171,6 +171,15 @@ void kmt_json_null(KmtJson *json, const char *key)
 	fputs("null", json->out);
 }
 
+void kmt_json_known_u64(KmtJson *json, const char *key, gboolean known,
+			guint64 value)
+{
+	if (known)
+		kmt_json_u64(json, key, value);
+	else
+		kmt_json_null(json, key);
+}
+
 void kmt_json_flag(KmtJson *json, const char *key, gboolean value)
 {
 	begin_value(json, key);

@@ -37,6 +37,9 @@ void kmt_json_end_array(KmtJson *json);
 void kmt_json_integer(KmtJson *json, const char *key, gboolean negative,
 		      guint64 magnitude);
 void kmt_json_u64(KmtJson *json, const char *key, guint64 value);
+/* Print an integer, or null if it is unknown. */
+void kmt_json_known_u64(KmtJson *json, const char *key, gboolean known,
+			guint64 value);
 void kmt_json_i64(KmtJson *json, const char *key, gint64 value);
 
 /*

@@ -6,10 +6,7 @@
 void kmt_output_loss(KmtJson *json, const KmtInputCapture *capture,
 		     guint64 overruns)
 {
-	if (capture->has_overruns)
-		kmt_json_u64(json, "overruns", overruns);
-	else
-		kmt_json_null(json, "overruns");
+	kmt_json_known_u64(json, "overruns", capture->has_overruns, overruns);
 	if (capture->meta)
 		kmt_json_flag(json, "complete", capture->complete);
 	else
