@@ -45,6 +45,7 @@ fuzz_options_LDADD = $(KMT_SYMBOLS_LIBS) $(KMT_OUTPUT_LIBS) $(KMT_CLI_LIBS) \
 fuzz_perfdata_SOURCES = fuzz/fuzz-perfdata.c fuzz/scratch.c fuzz/scratch.h \
 	fuzz/target.h \
 	import/callers.c import/callers.h \
+	import/format-section.c import/format-section.h \
 	import/functions.c import/functions.h \
 	import/perf-command.c import/perf-command.h \
 	import/perf-data.c import/perf-data.h \
@@ -75,6 +76,7 @@ fuzz_tracedat_SOURCES = fuzz/fuzz-tracedat.c fuzz/scratch.c fuzz/scratch.h \
 	import/dat-page-order.c import/dat-page-order.h \
 	import/dat-pages.c import/dat-pages.h \
 	import/dat-cpu-ranges.c import/dat-cpu-ranges.h \
+	import/format-section.c import/format-section.h \
 	import/unpack.c import/unpack.h
 fuzz_tracedat_CFLAGS = $(FUZZ_COMPILE) $(LIBARCHIVE_CFLAGS)
 fuzz_tracedat_LDFLAGS = $(FUZZ_LINK)

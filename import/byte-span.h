@@ -53,16 +53,27 @@ static inline const guint8 *kmt_byte_span_consume(KmtByteSpan *b,
 }
 
 /*
+ * Consume n_bytes and copy them. If fewer than n_bytes are left, nothing is
+ * copied.
+ */
+static inline void kmt_byte_span_copy(KmtByteSpan *b, gpointer to,
+				      gsize n_bytes)
+{
+	const guint8 *from = kmt_byte_span_consume(b, n_bytes);
+
+	if (from)
+		memcpy(to, from, n_bytes);
+}
+
+/*
  * Consume an integer in the host's byte order. Returns 0 if too few bytes are
  * left.
  */
 static inline guint32 kmt_byte_span_32(KmtByteSpan *b)
 {
-	const guint8 *p = kmt_byte_span_consume(b, sizeof(guint32));
 	guint32 value = 0;
 
-	if (p)
-		memcpy(&value, p, sizeof(value));
+	kmt_byte_span_copy(b, &value, sizeof(value));
 	return value;
 }
 
@@ -72,11 +83,9 @@ static inline guint32 kmt_byte_span_32(KmtByteSpan *b)
  */
 static inline guint64 kmt_byte_span_64(KmtByteSpan *b)
 {
-	const guint8 *p = kmt_byte_span_consume(b, sizeof(guint64));
 	guint64 value = 0;
 
-	if (p)
-		memcpy(&value, p, sizeof(value));
+	kmt_byte_span_copy(b, &value, sizeof(value));
 	return value;
 }
 

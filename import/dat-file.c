@@ -448,47 +448,13 @@ void kmt_dat_file_free(KmtDatFile *dat)
 	g_free(dat);
 }
 
-/*
- * Call func for one format file, which begins with a line such as "name:
- * kfree". A text without this line is skipped.
- */
-static gboolean call_with_format(const char *system, const char *text,
-				 KmtDatFormatFunc func, gpointer user,
-				 GError **error)
-{
-	const char *end = strchr(text, '\n');
-	g_autofree char *name = NULL;
-
-	if (!end || !g_str_has_prefix(text, "name: "))
-		return TRUE;
-	text += strlen("name: ");
-	name = g_strndup(text, (gsize)(end - text));
-	return func(user, system, name, text - strlen("name: "), error);
-}
-
-gboolean kmt_dat_file_formats(const KmtDatFile *dat, KmtDatFormatFunc func,
+gboolean kmt_dat_file_formats(const KmtDatFile *dat, KmtImportFormatFunc func,
 			      gpointer user, GError **error)
 {
 	KmtByteSpan b = dat->formats;
-	guint32 n_systems = kmt_byte_span_32(&b);
 
-	while (n_systems-- && kmt_byte_span_ok(&b)) {
-		const char *system = kmt_byte_span_string(&b);
-		guint32 n = kmt_byte_span_32(&b);
-
-		while (n-- && kmt_byte_span_ok(&b)) {
-			KmtByteSpan format =
-				consume_bytes(&b, kmt_byte_span_64(&b));
-			g_autofree char *text = NULL;
-
-			if (!kmt_byte_span_ok(&format))
-				break;
-			text = g_strndup((const char *)format.next,
-					 format.left);
-			if (!call_with_format(system, text, func, user, error))
-				return FALSE;
-		}
-	}
+	if (!kmt_import_read_formats(&b, func, user, error))
+		return FALSE;
 	return kmt_byte_span_ok(&b) ||
 	       fail_truncated(error, "its formats of tracepoints");
 }

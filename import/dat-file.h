@@ -9,7 +9,7 @@
 
 #include <glib.h>
 
-#include "import/byte-span.h"
+#include "import/format-section.h"
 
 /*
  * The kernel's counters of one CPU's ring buffer at the end of the recording.
@@ -82,13 +82,10 @@ void kmt_dat_file_free(KmtDatFile *dat);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtDatFile, kmt_dat_file_free)
 
 /*
- * Callback for the format file of one tracepoint. The strings are valid during
- * the call. Return FALSE with *error set to stop the iteration.
+ * Call func for the format file of each tracepoint. Returns FALSE with *error
+ * set if func fails or the formats are cut off.
  */
-typedef gboolean (*KmtDatFormatFunc)(gpointer user, const char *system,
-				     const char *name, const char *text,
-				     GError **error);
-gboolean kmt_dat_file_formats(const KmtDatFile *dat, KmtDatFormatFunc func,
+gboolean kmt_dat_file_formats(const KmtDatFile *dat, KmtImportFormatFunc func,
 			      gpointer user, GError **error);
 
 /*

@@ -33,21 +33,14 @@ static void reader_clear(KmtDatReader *r)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(KmtDatReader, reader_clear)
 
-static gboolean add_format(gpointer user, const char *system, const char *name,
-			   const char *text, GError **error)
-{
-	KmtDatReader *r = user;
-
-	return kmt_tracepoint_formats_add_known(r->formats, system, name, text,
-						error);
-}
-
 static gboolean read_formats(KmtDatReader *r, GError **error)
 {
 	guint cpus = kmt_import_cpus(r->import);
 
 	r->formats = kmt_tracepoint_formats_new(r->dat->long_bytes, error);
-	if (!r->formats || !kmt_dat_file_formats(r->dat, add_format, r, error))
+	if (!r->formats ||
+	    !kmt_dat_file_formats(r->dat, kmt_import_decoder_add_format,
+				  r->formats, error))
 		return FALSE;
 	r->decoder =
 		kmt_import_decoder_new(r->formats, r->dat->page_bytes,

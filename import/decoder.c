@@ -127,6 +127,14 @@ static void find_stack_format(StackFormat *stack, struct tep_handle *formats)
 	stack->offset = (guint)caller->offset;
 }
 
+gboolean kmt_import_decoder_add_format(gpointer formats, const char *system,
+				       const char *name, const char *text,
+				       GError **error)
+{
+	return kmt_tracepoint_formats_add_known(formats, system, name, text,
+						error);
+}
+
 KmtImportDecoder *kmt_import_decoder_new(struct tep_handle *formats,
 					 guint page_bytes, guint cpus,
 					 GError **error)

@@ -13,6 +13,16 @@
 typedef struct KmtImportDecoder KmtImportDecoder;
 
 /*
+ * Parse the format file of a memory tracepoint; ignore that of another one.
+ * formats is a struct tep_handle; the parameter type matches
+ * KmtImportFormatFunc. Returns FALSE and sets *error if the text cannot be
+ * parsed.
+ */
+gboolean kmt_import_decoder_add_format(gpointer formats, const char *system,
+				       const char *name, const char *text,
+				       GError **error);
+
+/*
  * Create a decoder for the memory tracepoints that formats contains; free it
  * with kmt_import_decoder_free(). page_bytes is the page size of the recorded
  * machine, cpus its number of possible CPUs or 0. Returns NULL and sets *error

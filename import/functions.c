@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "import/functions.h"
+#include "lib/base/address-search.h"
 
 typedef struct {
 	guint64 address;
@@ -81,16 +82,8 @@ void kmt_import_functions_free(KmtImportFunctions *f)
 const char *kmt_import_functions_name(gpointer functions, guint64 address)
 {
 	const KmtImportFunctions *f = functions;
-	guint low = 0, high = f->array->len;
+	guint n = kmt_count_addresses_to(f->array->data, f->array->len,
+					 sizeof(Function), address);
 
-	while (low < high) {
-		guint middle = low + (high - low) / 2;
-
-		if (g_array_index(f->array, Function, middle).address <=
-		    address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? g_array_index(f->array, Function, low - 1).name : NULL;
+	return n ? g_array_index(f->array, Function, n - 1).name : NULL;
 }

@@ -24,6 +24,7 @@ KMT_IMPORT_PERF = \
 	import/dat-pages.c import/dat-pages.h \
 	import/dat-cpu-ranges.c import/dat-cpu-ranges.h \
 	import/decoder.c import/decoder.h \
+	import/format-section.c import/format-section.h \
 	import/perf-reader.c \
 	import/perf-command.c import/perf-command.h \
 	import/perf-data.c import/perf-data.h \

@@ -74,36 +74,13 @@ static gboolean read_tracing_data(KmtPerfData *d, GError **error)
 		       "again, or record again");
 }
 
-gboolean kmt_perf_data_formats(const KmtPerfData *d, KmtPerfFormatFunc call,
+gboolean kmt_perf_data_formats(const KmtPerfData *d, KmtImportFormatFunc func,
 			       gpointer user, GError **error)
 {
 	KmtByteSpan b = d->formats;
-	guint32 n_systems = kmt_byte_span_32(&b);
 
-	while (n_systems-- && kmt_byte_span_ok(&b)) {
-		const char *system = kmt_byte_span_string(&b);
-		guint32 n = kmt_byte_span_32(&b);
-
-		while (n-- && kmt_byte_span_ok(&b)) {
-			guint64 size = kmt_byte_span_64(&b);
-			const guint8 *bytes = kmt_byte_span_consume(&b, size);
-			g_autofree char *text = NULL;
-			g_autofree char *name = NULL;
-			const char *end;
-
-			if (!bytes)
-				break;
-			text = g_strndup((const char *)bytes, size);
-			end = strchr(text, '\n');
-			if (!g_str_has_prefix(text, "name: ") || !end)
-				continue;
-			name = g_strndup(text + strlen("name: "),
-					 (gsize)(end - text) -
-						 strlen("name: "));
-			if (!call(user, system, name, text, error))
-				return FALSE;
-		}
-	}
+	if (!kmt_import_read_formats(&b, func, user, error))
+		return FALSE;
 	return kmt_byte_span_ok(&b) ||
 	       kmt_import_fail(
 		       error, "its formats of tracepoints are cut off: copy it "

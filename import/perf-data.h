@@ -7,7 +7,7 @@
 #ifndef KMEMTRACE_IMPORT_PERF_DATA_H
 #define KMEMTRACE_IMPORT_PERF_DATA_H
 
-#include "import/byte-span.h"
+#include "import/format-section.h"
 
 /*
  * Kinds of entries. The comments name the fields of KmtPerfEntry that are valid
@@ -88,15 +88,12 @@ const struct KmtPerfLayouts *kmt_perf_data_layouts(const KmtPerfData *data);
 gboolean kmt_perf_data_is_threaded(const KmtPerfData *data);
 
 /*
- * Call the function call for each format file of a tracepoint. The strings are
- * valid during the call. If call returns FALSE with *error set, the iteration
- * stops and returns FALSE.
+ * Call func for the format file of each tracepoint. Returns FALSE with *error
+ * set if func fails or the formats are cut off.
  */
-typedef gboolean (*KmtPerfFormatFunc)(gpointer user, const char *system,
-				      const char *name, const char *text,
-				      GError **error);
-gboolean kmt_perf_data_formats(const KmtPerfData *data, KmtPerfFormatFunc call,
-			       gpointer user, GError **error);
+gboolean kmt_perf_data_formats(const KmtPerfData *data,
+			       KmtImportFormatFunc func, gpointer user,
+			       GError **error);
 
 /*
  * Read the next entry in file order. Returns FALSE at the end, and FALSE with

@@ -62,15 +62,6 @@ static KmtPerfData *first_data(const KmtPerfReader *r)
 	return g_array_index(r->parts, KmtPerfPart, 0).data;
 }
 
-static gboolean add_format(gpointer user, const char *system, const char *name,
-			   const char *text, GError **error)
-{
-	KmtPerfReader *r = user;
-
-	return kmt_tracepoint_formats_add_known(r->formats, system, name, text,
-						error);
-}
-
 static gboolean read_formats(KmtPerfReader *r, GError **error)
 {
 	const KmtPerfData *data = first_data(r);
@@ -78,7 +69,9 @@ static gboolean read_formats(KmtPerfReader *r, GError **error)
 
 	r->formats = kmt_tracepoint_formats_new(kmt_perf_data_long_bytes(data),
 						error);
-	if (!r->formats || !kmt_perf_data_formats(data, add_format, r, error))
+	if (!r->formats ||
+	    !kmt_perf_data_formats(data, kmt_import_decoder_add_format,
+				   r->formats, error))
 		return FALSE;
 	r->decoder = kmt_import_decoder_new(
 		r->formats, kmt_perf_data_page_bytes(data),

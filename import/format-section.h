@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The format files of tracepoints, which trace.dat and perf.data store alike.
+ */
+#ifndef KMEMTRACE_IMPORT_FORMAT_SECTION_H
+#define KMEMTRACE_IMPORT_FORMAT_SECTION_H
+
+#include "import/byte-span.h"
+
+/*
+ * Callback for the format file of one tracepoint. The strings are valid during
+ * the call. Return FALSE with *error set to stop the iteration.
+ */
+typedef gboolean (*KmtImportFormatFunc)(gpointer user, const char *system,
+					const char *name, const char *text,
+					GError **error);
+
+/*
+ * Consume the format files of all systems, and call func for each of them. A
+ * file without the name of a tracepoint is skipped. Returns FALSE if func
+ * returned FALSE. If formats is cut off, the iteration ends early; the caller
+ * then finds it with kmt_byte_span_ok().
+ */
+gboolean kmt_import_read_formats(KmtByteSpan *formats, KmtImportFormatFunc func,
+				 gpointer user, GError **error);
+
+#endif
