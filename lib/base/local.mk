@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 noinst_LIBRARIES += lib/base/libbase.a
 lib_base_libbase_a_SOURCES = \
+	lib/base/address-search.h \
 	lib/base/dlopen-note.h \
 	lib/base/hash.c lib/base/hash.h \
 	lib/base/multiply.h \

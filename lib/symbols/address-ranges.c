@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
+#include "lib/base/address-search.h"
 #include "lib/symbols/address-ranges.h"
 
 /*
@@ -49,18 +50,11 @@ gboolean kmt_sym_address_ranges_find(const GArray *sorted, guint64 address,
 {
 	const AddressRange *ranges =
 		(const AddressRange *)(const void *)sorted->data;
-	guint low = 0, high = sorted->len;
+	guint n = kmt_count_addresses_to(ranges, sorted->len, sizeof(*ranges),
+					 address);
 
-	while (low < high) {
-		guint middle = low + (high - low) / 2;
-
-		if (ranges[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || address >= ranges[low - 1].end)
+	if (n == 0 || address >= ranges[n - 1].end)
 		return FALSE;
-	*index = ranges[low - 1].index;
+	*index = ranges[n - 1].index;
 	return TRUE;
 }

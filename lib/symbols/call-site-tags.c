@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
+#include "lib/base/address-search.h"
 #include "lib/base/printable.h"
 #include "lib/symbols/call-site-tags.h"
 
@@ -47,19 +48,15 @@ void kmt_sym_tags_free(KmtSymTags *tags)
 
 const KmtSymTag *kmt_sym_tags_lookup(const KmtSymTags *tags, guint64 address)
 {
-	guint low = 0, high = tags ? tags->tags->len : 0;
+	const KmtSymTag *tag;
+	guint n;
 
-	while (low < high) {
-		guint middle = low + (high - low) / 2;
-		const KmtSymTag *tag =
-			&g_array_index(tags->tags, KmtSymTag, middle);
-
-		if (tag->address == address)
-			return tag;
-		if (tag->address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	if (!tags)
+		return NULL;
+	n = kmt_count_addresses_to(tags->tags->data, tags->tags->len,
+				   sizeof(*tag), address);
+	if (n == 0)
+		return NULL;
+	tag = &g_array_index(tags->tags, KmtSymTag, n - 1);
+	return tag->address == address ? tag : NULL;
 }

@@ -2,6 +2,7 @@
 /* Look up addresses in a table of symbols. */
 #include "config.h"
 
+#include "lib/base/address-search.h"
 #include "lib/symbols/kallsyms-private.h"
 
 #include <string.h>
@@ -148,20 +149,13 @@ static gboolean in_section(const KmtSymTable *symbols,
  */
 static const KmtSymTableEntry *find(const KmtSymTable *symbols, guint64 address)
 {
-	const KmtSymTableEntry *entries = symbols->entries, *entry;
-	guint low = 0, high = symbols->n_entries;
+	const KmtSymTableEntry *entry;
+	guint n = kmt_count_addresses_to(symbols->entries, symbols->n_entries,
+					 sizeof(*entry), address);
 
-	while (low < high) {
-		guint middle = low + (high - low) / 2;
-
-		if (entries[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0)
+	if (n == 0)
 		return NULL;
-	entry = &entries[low - 1];
+	entry = &symbols->entries[n - 1];
 	if (!entry->code || !in_section(symbols, entry, address))
 		return NULL;
 	return entry;
