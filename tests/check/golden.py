@@ -13,13 +13,13 @@ import subprocess
 import sys
 import tempfile
 
+import golden_files
 import mkcapture
 
 SRC = os.environ.get("top_srcdir", ".")
 BUILD = os.path.abspath(os.environ.get("top_builddir", "."))
 FIXTURES = os.path.join(SRC, "tests", "check", "fixtures")
 CHECK = os.path.join(BUILD, "check", "kmemtrace-check")
-UPDATE = os.environ.get("KMT_UPDATE_GOLDEN")
 JSON_FIXTURES = ("check-mismatched-free", "check-truncated-record",
                  "check-loss-overruns", "check-no-capture",
                  "check-double-defer")
@@ -46,15 +46,9 @@ def run(args, cwd):
 
 def compare(golden, text):
     """Compare text with the content of a golden file."""
-    path = os.path.join(FIXTURES, golden)
-    if UPDATE:
-        with open(path, "w", encoding="utf-8") as f:
-            f.write(text)
-        return
-    with open(path, encoding="utf-8") as f:
-        expected = f.read()
-    if text != expected:
-        fail(golden, f"--- expected\n{expected}--- got\n{text}---")
+    difference = golden_files.difference(os.path.join(FIXTURES, golden), text)
+    if difference:
+        fail(golden, difference)
 
 
 def only_this_rule(name, text):

@@ -17,9 +17,12 @@ TRACEFS = "/sys/kernel/tracing"
 CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 0x4000, 1 << 18
 
 
-def take_tracefs():
+def take_tracefs(folder):
     """Make tracefs available, to one test of this machine at a time: trace-cmd
-    changes settings of the whole machine."""
+    changes settings of the whole machine.  Skip the test if tracefs cannot be used,
+    or does not have the folder."""
+    if os.geteuid() != 0:
+        skip("not root")
     if not os.path.isdir(os.path.join(TRACEFS, "events")):
         mount_tracefs()
     # All mounts and namespaces share the root directory, which is locked until this
@@ -30,6 +33,8 @@ def take_tracefs():
     except BlockingIOError:
         print("waiting for another test that traces this machine", flush=True)
         fcntl.flock(lock, fcntl.LOCK_EX)
+    if not os.path.isdir(os.path.join(TRACEFS, folder)):
+        skip(f"no tracefs on {TRACEFS}")
 
 
 def mount_tracefs():

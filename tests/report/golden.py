@@ -7,7 +7,6 @@ Each line '# options: ...' of a fixture is one run.  KMT_UPDATE_GOLDEN=1 writes 
 .out files again; review the difference before you commit it.
 """
 
-import difflib
 import glob
 import os
 import shlex
@@ -15,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 
+import golden_files
 import mkcapture
 
 SRCDIR = os.environ.get("top_srcdir", ".")
@@ -52,17 +52,10 @@ def main():
     for path in paths:
         expected_path = path[:-len(".txt")] + ".out"
         got = run_all(path, os.path.basename(path)[:-len(".txt")])
-        if os.environ.get("KMT_UPDATE_GOLDEN"):
-            with open(expected_path, "w", encoding="utf-8") as f:
-                f.write(got)
-            continue
-        with open(expected_path, encoding="utf-8") as f:
-            want = f.read()
-        if got != want:
+        difference = golden_files.difference(expected_path, got)
+        if difference:
             failed += 1
-            sys.stdout.writelines(difflib.unified_diff(
-                want.splitlines(True), got.splitlines(True), expected_path,
-                "got"))
+            print(difference, end="")
     print(f"{len(paths)} fixtures, {failed} differ")
     return 1 if failed or not paths else 0
 
