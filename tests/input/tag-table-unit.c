@@ -78,6 +78,15 @@ static void expect(const TagsFixture *f, guint i, guint64 address, guint line,
 	g_assert_cmpstr(f->tags[i].file, ==, file);
 }
 
+/* Check that one call site was read, with one warning that contains @text. */
+static void expect_warning(const TagsFixture *f, const char *text)
+{
+	g_assert_cmpuint(f->n_warnings, ==, 1);
+	g_assert_nonnull(
+		strstr(kmt_input_tag_table_warnings(f->table)->pdata[0], text));
+	g_assert_cmpuint(f->n, ==, 1);
+}
+
 static void test_sorted(void)
 {
 	TagsFixture f;
@@ -123,10 +132,7 @@ static void test_duplicates(void)
 	tear_down(&f);
 	set_up(&f, META,
 	       HEAD "10 - - 1 f a.c\n10 - - 2 f a.c\n10 - - 3 f a.c\n");
-	g_assert_cmpuint(f.n_warnings, ==, 1);
-	g_assert_nonnull(strstr(kmt_input_tag_table_warnings(f.table)->pdata[0],
-				" 1 address has "));
-	g_assert_cmpuint(f.n, ==, 1);
+	expect_warning(&f, " 1 address has ");
 	tear_down(&f);
 }
 
@@ -161,10 +167,7 @@ static void test_dropped(void)
 	TagsFixture f;
 
 	set_up(&f, META, "# kmemtrace: tags\n# dropped: 8\n10 - - 1 f a.c\n");
-	g_assert_cmpuint(f.n_warnings, ==, 1);
-	g_assert_nonnull(strstr(kmt_input_tag_table_warnings(f.table)->pdata[0],
-				" 8 allocations "));
-	g_assert_cmpuint(f.n, ==, 1);
+	expect_warning(&f, " 8 allocations ");
 	tear_down(&f);
 }
 

@@ -3,7 +3,6 @@
 """How kmemtraced reads the kernel's buffers, in both modes and with both readers.
 
 tests/vm/buffers.py tests the kernel's side."""
-import errno
 import fcntl
 import os
 import signal
@@ -230,17 +229,6 @@ class Mapped(DaemonTest):
         self.assertIn(f"({consumed - whole} bytes of trace were not saved)",
                       err)
         self.assertEqual(self.capture().cpu(0), fed[:whole])
-
-    def test_read_error(self):
-        kernel = self.make_kernel()
-        daemon = self.start(shim={"read_file": "kmemtrace/cpu0",
-                                  "read_errno": errno.EIO,
-                                  "on_enable": "exit 0"})
-        daemon.wait_line("warning: cannot read the records of CPU 0")
-        kernel.feed(1, records(600, cpu=1))
-        _, err = self.end(daemon, status=1)
-        self.assertIn("Input/output error", err)
-        self.assertEqual(self.capture().cpu(1), records(600, cpu=1))
 
 
 if __name__ == "__main__":

@@ -38,22 +38,22 @@ tests_kmemtraced_summary_unit_CPPFLAGS = $(AM_CPPFLAGS)
 tests_kmemtraced_summary_unit_LDADD = $(KMT_CAPTURE_LIBS) $(KMT_CLI_LIBS)
 TESTS += tests/kmemtraced/summary-unit
 
-check_PROGRAMS += tests/kmemtraced/ring-page-unit
-tests_kmemtraced_ring_page_unit_SOURCES = \
+# The reader of ring buffer pages, for its unit tests.
+KMT_RING_SOURCES = \
 	lib/capture/error.c kmemtraced/self-filter.c kmemtraced/ring-format.c \
-	kmemtraced/ring-page.c kmemtraced/task-names.c \
+	kmemtraced/ring-page.c kmemtraced/task-names.c
+KMT_RING_CFLAGS = $(AM_CFLAGS) $(TRACEEVENT_CFLAGS)
+KMT_RING_LIBS = $(KMT_TRACEPOINTS_LIBS) $(GLIB_LIBS)
+KMT_RING_TESTS = tests/kmemtraced/ring-format-unit tests/kmemtraced/ring-page-unit
+check_PROGRAMS += $(KMT_RING_TESTS)
+TESTS += $(KMT_RING_TESTS)
+tests_kmemtraced_ring_page_unit_SOURCES = $(KMT_RING_SOURCES) \
 	tests/kmemtraced/ring-page-unit.c
 tests_kmemtraced_ring_page_unit_CPPFLAGS = $(AM_CPPFLAGS)
-tests_kmemtraced_ring_page_unit_CFLAGS = $(AM_CFLAGS) $(TRACEEVENT_CFLAGS)
-tests_kmemtraced_ring_page_unit_LDADD = $(KMT_TRACEPOINTS_LIBS) $(GLIB_LIBS)
-TESTS += tests/kmemtraced/ring-page-unit
-
-check_PROGRAMS += tests/kmemtraced/ring-format-unit
-tests_kmemtraced_ring_format_unit_SOURCES = \
-	lib/capture/error.c kmemtraced/self-filter.c kmemtraced/ring-format.c \
-	kmemtraced/ring-page.c kmemtraced/task-names.c \
+tests_kmemtraced_ring_page_unit_CFLAGS = $(KMT_RING_CFLAGS)
+tests_kmemtraced_ring_page_unit_LDADD = $(KMT_RING_LIBS)
+tests_kmemtraced_ring_format_unit_SOURCES = $(KMT_RING_SOURCES) \
 	tests/kmemtraced/ring-format-unit.c
 tests_kmemtraced_ring_format_unit_CPPFLAGS = $(AM_CPPFLAGS)
-tests_kmemtraced_ring_format_unit_CFLAGS = $(AM_CFLAGS) $(TRACEEVENT_CFLAGS)
-tests_kmemtraced_ring_format_unit_LDADD = $(KMT_TRACEPOINTS_LIBS) $(GLIB_LIBS)
-TESTS += tests/kmemtraced/ring-format-unit
+tests_kmemtraced_ring_format_unit_CFLAGS = $(KMT_RING_CFLAGS)
+tests_kmemtraced_ring_format_unit_LDADD = $(KMT_RING_LIBS)

@@ -637,6 +637,9 @@ static void test_short_events(RingFixture *f, gconstpointer data)
  */
 static void test_own_events(RingFixture *f, gconstpointer data)
 {
+	static const guint64 ptrs[] = {0x2000, 0x3000, 0x3000,
+				       0x4000, 0x5000, 0x5000};
+
 	page_start(&f->page, 1000);
 	/* Own allocation: omitted. */
 	put_task_kmalloc(&f->page, 0x1000, OUR_TID, 0);
@@ -657,13 +660,9 @@ static void test_own_events(RingFixture *f, gconstpointer data)
 	page_end(&f->page, 0);
 	decode(f, PAGE);
 	g_assert_cmpuint(f->ring.counters.own, ==, 4);
-	g_assert_cmpuint(f->n, ==, 6);
-	g_assert_cmphex(f->out[0].v1.ptr, ==, 0x2000);
-	g_assert_cmphex(f->out[1].v1.ptr, ==, 0x3000);
-	g_assert_cmphex(f->out[2].v1.ptr, ==, 0x3000);
-	g_assert_cmphex(f->out[3].v1.ptr, ==, 0x4000);
-	g_assert_cmphex(f->out[4].v1.ptr, ==, 0x5000);
-	g_assert_cmphex(f->out[5].v1.ptr, ==, 0x5000);
+	g_assert_cmpuint(f->n, ==, G_N_ELEMENTS(ptrs));
+	for (guint i = 0; i < G_N_ELEMENTS(ptrs); i++)
+		g_assert_cmphex(f->out[i].v1.ptr, ==, ptrs[i]);
 }
 
 static void test_own_set_when_full(RingFixture *f, gconstpointer data)

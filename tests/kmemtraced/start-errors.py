@@ -230,8 +230,54 @@ class Kernel(DaemonTest):
         self.assertNotIn("overruns", capture.meta["capture"])
         self.assertNotIn("overruns", capture.meta["cpu0"])
 
+    def start_with(self, number):
+        """Start a recording that has read this number of records of CPU 0."""
+        kernel = self.make_kernel()
+        daemon = self.start()
+        kernel.feed(0, records(number))
+        kernel.wait_read()
+        return kernel, daemon
+
+    def test_cpu_file_that_hangs_up(self):
+        kernel, daemon = self.start_with(11)
+        kernel.hang_up(0)
+        daemon.wait_line("CPU 0: its file cpu0 in debugfs disappeared")
+        self.assertEqual(kernel.get("enabled"), "1")
+        kernel.feed(1, records(12))
+        _, err = self.end(daemon, status=1)
+        self.assertIn("disappeared; record again without unloading kmemtrace; "
+                      "the records read before are saved", err)
+        self.assertEqual(self.capture().cpu(0), records(11))
+        self.assertEqual(self.capture().cpu(1), records(12))
+
+    def test_cpu_file_whose_name_goes(self):
+        kernel, daemon = self.start_with(11)
+        os.unlink(os.path.join(kernel.path, "cpu0"))
+        daemon.wait_line("CPU 0: its file cpu0 in debugfs disappeared")
+        self.end(daemon, status=1)
+        self.assertEqual(self.capture().cpu(0), records(11))
+
+    def test_all_cpu_files_go(self):
+        """The recording ends when the last cpu file disappears."""
+        kernel, daemon = self.start_with(1)
+        kernel.hang_up(0)
+        kernel.hang_up(1)
+        self.check_end(daemon, status=1)
+        self.assertEqual(self.capture().cpu(0), records(1))
+
+    def test_part_of_a_record(self):
+        kernel = self.make_kernel()
+        daemon = self.start()
+        kernel.feed(0, records(5) + b"part")
+        _, err = self.end(daemon, status=1)
+        self.assertIn("the kernel returned an incomplete record", err)
+        self.assertEqual(self.capture().cpu(0), records(5))
+
+
+class ReadError(DaemonTest):
+    """The recording continues without the CPU whose file cannot be read."""
+
     def test_read_error(self):
-        """The recording continues without the CPU whose file cannot be read."""
         kernel = self.make_kernel()
         daemon = self.start(shim={"read_file": "kmemtrace/cpu0",
                                   "read_errno": errno.EIO,
@@ -245,49 +291,10 @@ class Kernel(DaemonTest):
         self.assertEqual(self.capture().cpu(1), records(600, cpu=1))
         self.assertEqual(self.capture()["complete"], "false")
 
-    def test_cpu_file_that_hangs_up(self):
-        kernel = self.make_kernel()
-        daemon = self.start()
-        kernel.feed(0, records(11))
-        kernel.wait_read()
-        kernel.hang_up(0)
-        daemon.wait_line("CPU 0: its file cpu0 in debugfs disappeared")
-        self.assertEqual(kernel.get("enabled"), "1")
-        kernel.feed(1, records(12))
-        _, err = self.end(daemon, status=1)
-        self.assertIn("disappeared; record again without unloading kmemtrace; "
-                      "the records read before are saved", err)
-        self.assertEqual(self.capture().cpu(0), records(11))
-        self.assertEqual(self.capture().cpu(1), records(12))
 
-    def test_cpu_file_whose_name_goes(self):
-        kernel = self.make_kernel()
-        daemon = self.start()
-        kernel.feed(0, records(11))
-        kernel.wait_read()
-        os.unlink(os.path.join(kernel.path, "cpu0"))
-        daemon.wait_line("CPU 0: its file cpu0 in debugfs disappeared")
-        self.end(daemon, status=1)
-        self.assertEqual(self.capture().cpu(0), records(11))
-
-    def test_all_cpu_files_go(self):
-        """The recording ends when the last cpu file disappears."""
-        kernel = self.make_kernel()
-        daemon = self.start()
-        kernel.feed(0, records(1))
-        kernel.wait_read()
-        kernel.hang_up(0)
-        kernel.hang_up(1)
-        self.check_end(daemon, status=1)
-        self.assertEqual(self.capture().cpu(0), records(1))
-
-    def test_part_of_a_record(self):
-        kernel = self.make_kernel()
-        daemon = self.start()
-        kernel.feed(0, records(5) + b"part")
-        _, err = self.end(daemon, status=1)
-        self.assertIn("the kernel returned an incomplete record", err)
-        self.assertEqual(self.capture().cpu(0), records(5))
+class MappedReadError(ReadError):
+    """The same case with the mapped reader."""
+    mapped = True
 
 
 if __name__ == "__main__":

@@ -46,6 +46,8 @@ import sys
 
 ALLOC, FREE, LOST, MARK, MORE, STOP, DEFER = range(1, 8)
 KMALLOC, CACHE, PAGES, PERCPU, VMALLOC = range(5)
+# Statements with a method do_VERB.
+VERBS = ("cpu", "record", "lost", "stop", "mark", "more")
 EVENTS = {"alloc": ALLOC, "free": FREE, "defer": DEFER}
 TYPES = {"kmalloc": KMALLOC, "cache": CACHE, "pages": PAGES,
          "percpu": PERCPU, "vmalloc": VMALLOC}
@@ -312,8 +314,8 @@ class Compiler:
         if verb in TEXTS:
             self.text = TEXTS[verb]
             self.capture.texts[self.text] = ""
-        elif verb == "cpu":
-            self.do_cpu(rest)
+        elif verb in VERBS:
+            getattr(self, f"do_{verb}")(rest)
         elif verb == "file":
             self.cpu, = rest
             self.capture.add(self.cpu, b"")
@@ -322,16 +324,6 @@ class Compiler:
                 raise FixtureError(f"{verb} of what?")
             self.do_record(rest[1:], type_id=TYPES[rest[0]],
                            event_id=EVENTS[verb])
-        elif verb == "record":
-            self.do_record(rest)
-        elif verb == "lost":
-            self.do_lost(rest)
-        elif verb == "stop":
-            self.do_stop(rest)
-        elif verb == "mark":
-            self.do_mark(rest)
-        elif verb == "more":
-            self.do_more(rest)
         elif verb == "bytes":
             self.emit(bytes.fromhex("".join(rest)))
         elif verb == "repeat":

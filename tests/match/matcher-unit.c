@@ -303,6 +303,17 @@ static void test_extreme_times(void)
 	}
 }
 
+/* Pass one record of a CPU to the matcher. */
+static void process_record(KmtMatcher *matcher, KmtInputCapture *capture,
+			   guint cpu, guint event_id, guint64 ptr,
+			   gint64 timestamp)
+{
+	struct kmemtrace_event event = make_event(event_id, ptr, timestamp);
+	KmtMatchPosition position = {capture->files->pdata[cpu], 0};
+
+	kmt_matcher_process(matcher, &event, &position);
+}
+
 /*
  * The matcher remembers for the clock tolerance that another CPU used an
  * address, even if the table removes older entries meanwhile.
@@ -312,10 +323,7 @@ static void test_matcher_remembers_for_the_tolerance(void)
 	enum { N = 30000 };
 	g_autoptr(KmtInputCapture) capture = capture_new(2);
 	g_autoptr(KmtMatcher) matcher = matcher_new(capture, 1000);
-	KmtMatchPosition cpu0 = {capture->files->pdata[0], 0};
-	KmtMatchPosition cpu1 = {capture->files->pdata[1], 0};
 	const KmtMatchFindings *f = kmt_matcher_findings(matcher);
-	struct kmemtrace_event event;
 	gint64 t = 0;
 	guint i;
 
@@ -324,20 +332,14 @@ static void test_matcher_remembers_for_the_tolerance(void)
 
 		/* The allocation precedes the free of the same address on
 		 * another CPU, in swapped order; the tolerance permits that. */
-		event = make_event(1, ptr, t++);
-		kmt_matcher_process(matcher, &event, &cpu1);
-		event = make_event(2, ptr, t++);
-		kmt_matcher_process(matcher, &event, &cpu1);
+		process_record(matcher, capture, 1, 1, ptr, t++);
+		process_record(matcher, capture, 1, 2, ptr, t++);
 		/* Two other addresses fill the table, so that old entries are
 		 * removed. */
-		event = make_event(1, ptr + 8, t++);
-		kmt_matcher_process(matcher, &event, &cpu0);
-		event = make_event(1, ptr + 16, t++);
-		kmt_matcher_process(matcher, &event, &cpu0);
-		event = make_event(2, ptr, t++);
-		kmt_matcher_process(matcher, &event, &cpu0);
-		event = make_event(1, ptr, t++);
-		kmt_matcher_process(matcher, &event, &cpu0);
+		process_record(matcher, capture, 0, 1, ptr + 8, t++);
+		process_record(matcher, capture, 0, 1, ptr + 16, t++);
+		process_record(matcher, capture, 0, 2, ptr, t++);
+		process_record(matcher, capture, 0, 1, ptr, t++);
 	}
 	kmt_matcher_finish(matcher);
 	g_assert_cmpuint(f->unmatched[KMT_MATCH_UNMATCHED_UNEXPLAINED], ==, 0);
@@ -354,39 +356,22 @@ static void test_matcher_ambiguous_free_after_removal(void)
 	enum { N = 20000 };
 	g_autoptr(KmtInputCapture) capture = capture_new(2);
 	g_autoptr(KmtMatcher) matcher = matcher_new(capture, 1000);
-	KmtMatchPosition cpu0 = {capture->files->pdata[0], 0};
-	KmtMatchPosition cpu1 = {capture->files->pdata[1], 0};
 	const KmtMatchFindings *f = kmt_matcher_findings(matcher);
-	struct kmemtrace_event event;
 	gint64 t = 0;
 	guint i, pass;
 
 	for (i = 0; i < N; i++) {
-		event = make_event(1, 0x1000 + 64 * i, t += 100);
-		kmt_matcher_process(matcher, &event, &cpu0);
-		event = make_event(2, 0x1000 + 64 * i, t);
-		kmt_matcher_process(matcher, &event, &cpu1);
+		process_record(matcher, capture, 0, 1, 0x1000 + 64 * i,
+			       t += 100);
+		process_record(matcher, capture, 1, 2, 0x1000 + 64 * i, t);
 	}
-	for (pass = 0; pass < 2; pass++) {
-		for (i = 0; i < N; i++) {
-			event = make_event(2, 0x1000 + 64 * i, t += 100);
-			kmt_matcher_process(matcher, &event, &cpu0);
-		}
-	}
+	for (pass = 0; pass < 2; pass++)
+		for (i = 0; i < N; i++)
+			process_record(matcher, capture, 0, 2, 0x1000 + 64 * i,
+				       t += 100);
 	kmt_matcher_finish(matcher);
 	g_assert_cmpuint(f->unmatched[KMT_MATCH_UNMATCHED_BEFORE_TRACE], ==, N);
 	g_assert_cmpuint(f->unmatched[KMT_MATCH_UNMATCHED_UNEXPLAINED], ==, N);
-}
-
-/* Pass one record of a CPU to the matcher. */
-static void process_record(KmtMatcher *matcher, KmtInputCapture *capture,
-			   guint cpu, guint event_id, guint64 ptr,
-			   gint64 timestamp)
-{
-	struct kmemtrace_event event = make_event(event_id, ptr, timestamp);
-	KmtMatchPosition position = {capture->files->pdata[cpu], 0};
-
-	kmt_matcher_process(matcher, &event, &position);
 }
 
 /* As in the test before, a FREE may belong to an allocation before the trace;
