@@ -1,50 +1,30 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Folders are distributed as a whole: vm/build compiles copies of the modules.
 EXTRA_DIST += \
 	vm/README.md \
 	vm/apt.sh \
 	vm/arch.sh \
+	vm/bufread \
 	vm/build \
-	vm/bufread/bufread.c \
+	vm/config \
+	vm/count \
+	vm/coverage \
 	vm/cross \
+	vm/failnth \
+	vm/faulty \
+	vm/gap \
+	vm/guest \
+	vm/include \
 	vm/launcher.c \
 	vm/lib.sh \
+	vm/nested \
 	vm/qemu.sh \
+	vm/relay \
 	vm/run \
-	vm/selftest \
-	vm/source \
-	vm/config \
-	vm/count/Kbuild \
-	vm/count/kmt_count.c \
-	vm/coverage/exceptions.list \
-	vm/coverage/hooks.patch \
-	vm/coverage/tree \
-	vm/failnth/failnth.c \
-	vm/faulty/Kbuild \
-	vm/faulty/kmt_faulty.c \
-	vm/include \
-	vm/gap/Kbuild \
-	vm/gap/kmt_gap.h \
-	vm/gap/kmt_gap_contexts.c \
-	vm/gap/kmt_gap_contig.c \
-	vm/gap/kmt_gap_main.c \
-	vm/gap/kmt_gap_nmi.c \
-	vm/gap/kmt_gap_pages.c \
-	vm/gap/kmt_gap_percpu.c \
-	vm/gap/kmt_gap_rcu.c \
-	vm/gap/kmt_gap_sheaf.c \
-	vm/gap/kmt_gap_slab.c \
-	vm/gap/kmt_gap_symbols.c \
-	vm/gap/kmt_gap_vmalloc.c \
-	vm/nested/Kbuild \
-	vm/nested/kmt_nested.c \
-	vm/snapshot/Kbuild \
-	vm/snapshot/kmt_snapshot.c \
-	vm/relay/Kbuild \
-	vm/relay/kmt_relay.c \
-	vm/guest \
 	vm/scenarios \
-	vm/storm/Kbuild \
-	vm/storm/kmt_storm.c \
-	vm/texec/texec.c \
-	vm/witness/Kbuild \
-	vm/witness/kmt_witness.c
+	vm/selftest \
+	vm/snapshot \
+	vm/source \
+	vm/storm \
+	vm/texec \
+	vm/witness
