@@ -14,16 +14,15 @@
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/mutex.h>
-#include <linux/proc_fs.h>
-#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/time64.h>
 #include <linux/timex.h>
-#include <linux/uaccess.h>
 #ifdef CONFIG_ARM64
 #include <asm/arch_timer.h>
 #endif
+
+#include "kmt_proc.h"
 
 #define BATCH 64
 
@@ -198,21 +197,12 @@ static int count_run(unsigned int which, unsigned long rounds)
 static ssize_t count_write(struct file *file, const char __user *buf,
 			   size_t len, loff_t *pos)
 {
-	char text[32], *space;
 	unsigned long rounds;
 	unsigned int i;
+	char text[32];
 	int err;
 
-	if (len >= sizeof(text))
-		return -EINVAL;
-	if (copy_from_user(text, buf, len))
-		return -EFAULT;
-	text[len] = '\0';
-	space = strchr(text, ' ');
-	if (!space)
-		return -EINVAL;
-	*space = '\0';
-	err = kstrtoul(space + 1, 0, &rounds);
+	err = kmt_copy_command(text, sizeof(text), buf, len, &rounds);
 	if (err)
 		return err;
 	for (i = 0; i < ARRAY_SIZE(workloads); i++)
@@ -234,18 +224,7 @@ static int count_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static int count_open(struct inode *inode, struct file *file)
-{
-	return single_open(file, count_show, NULL);
-}
-
-static const struct proc_ops count_ops = {
-	.proc_open	= count_open,
-	.proc_read	= seq_read,
-	.proc_write	= count_write,
-	.proc_lseek	= seq_lseek,
-	.proc_release	= single_release,
-};
+KMT_DEFINE_PROC_OPS(count);
 
 static void count_object(void *object)
 {

@@ -8,10 +8,10 @@
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/module.h>
-#include <linux/proc_fs.h>
 #include <linux/slab.h>
-#include <linux/uaccess.h>
 #include <linux/workqueue.h>
+
+#include "kmt_proc.h"
 
 /*
  * 1048 bytes: a header of 24 bytes and 1024 bytes of data, for which kmalloc()
@@ -122,11 +122,9 @@ static ssize_t faulty_write(struct file *file, const char __user *buf,
 	unsigned long n;
 	int ret;
 
-	if (len >= sizeof(text))
-		return -EINVAL;
-	if (copy_from_user(text, buf, len))
-		return -EFAULT;
-	text[len] = '\0';
+	ret = kmt_copy_text(text, sizeof(text), buf, len);
+	if (ret)
+		return ret;
 	if (sscanf(text, "%15s %lu", word, &n) != 2)
 		return -EINVAL;
 	if (!strcmp(word, "waste"))

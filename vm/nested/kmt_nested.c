@@ -31,14 +31,12 @@
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
-#include <linux/proc_fs.h>
 #include <linux/sched.h>
-#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-#include <linux/uaccess.h>
 
 #include "kmt_compat.h"
+#include "kmt_proc.h"
 
 /*
  * The task that writes to /proc/kmt_nested; nested_mutex protects all
@@ -264,22 +262,16 @@ static int nested_run(const char *where)
 static ssize_t nested_write(struct file *file, const char __user *buf,
 			    size_t len, loff_t *pos)
 {
-	char text[80], *space;
+	unsigned long pairs;
+	char text[80];
 	int err;
 
-	if (len >= sizeof(text))
-		return -EINVAL;
-	if (copy_from_user(text, buf, len))
-		return -EFAULT;
-	text[len] = '\0';
-	space = strchr(text, ' ');
-	if (!space)
-		return -EINVAL;
-	*space = '\0';
+	err = kmt_copy_command(text, sizeof(text), buf, len, &pairs);
+	if (err)
+		return err;
 	mutex_lock(&nested_mutex);
-	err = kstrtoul(space + 1, 0, &nested_pairs);
-	if (!err)
-		err = nested_run(text);
+	nested_pairs = pairs;
+	err = nested_run(text);
 	mutex_unlock(&nested_mutex);
 	return err ?: len;
 }
@@ -294,18 +286,7 @@ static int nested_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static int nested_open(struct inode *inode, struct file *file)
-{
-	return single_open(file, nested_show, NULL);
-}
-
-static const struct proc_ops nested_ops = {
-	.proc_open	= nested_open,
-	.proc_read	= seq_read,
-	.proc_write	= nested_write,
-	.proc_lseek	= seq_lseek,
-	.proc_release	= single_release,
-};
+KMT_DEFINE_PROC_OPS(nested);
 
 static int __init nested_init(void)
 {

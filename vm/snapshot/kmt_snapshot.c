@@ -23,16 +23,15 @@
 #include <linux/kmemtrace.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
-#include <linux/proc_fs.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/spinlock.h>
-#include <linux/uaccess.h>
 
 #include <trace/events/kmem.h>
 
 #include "kmt_compat.h"
+#include "kmt_proc.h"
 
 /* Lists of held objects: each begins with a pointer to the previous one. */
 static void **snapshot_hoarded, **snapshot_kept, **snapshot_filled;
@@ -271,11 +270,9 @@ static ssize_t snapshot_write(struct file *file, const char __user *buf,
 	unsigned long n = 0;
 	int ret;
 
-	if (len >= sizeof(text))
-		return -EINVAL;
-	if (copy_from_user(text, buf, len))
-		return -EFAULT;
-	text[len] = '\0';
+	ret = kmt_copy_text(text, sizeof(text), buf, len);
+	if (ret)
+		return ret;
 	if (sscanf(text, "%15s %lu", word, &n) < 1)
 		return -EINVAL;
 	mutex_lock(&snapshot_mutex);
