@@ -275,40 +275,30 @@ static void die_between(const char *file)
 	kill(getpid(), SIGKILL);
 }
 
+/* Check that a mapping fails with an errno. */
+static void expect_unmapped(const char *what, size_t length, int protection,
+			    int flags, int fd, off_t offset, int wanted)
+{
+	void *mapped = mmap(NULL, length, protection, flags, fd, offset);
+
+	expect_errno(what, mapped == MAP_FAILED ? -1 : 0, wanted);
+}
+
 static void bad_mappings(int fd, int writable,
 			 const struct kmemtrace_ioctl_info *info,
 			 const char *start)
 {
-	expect_errno("PROT_WRITE",
-		     mmap(NULL, info->map_bytes, PROT_READ | PROT_WRITE,
-			  MAP_SHARED, writable, 0) == MAP_FAILED
-			     ? -1
-			     : 0,
-		     EACCES);
-	expect_errno("private PROT_WRITE",
-		     mmap(NULL, info->map_bytes, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE, writable, 0) == MAP_FAILED
-			     ? -1
-			     : 0,
-		     EACCES);
-	expect_errno("private",
-		     mmap(NULL, info->map_bytes, PROT_READ, MAP_PRIVATE, fd,
-			  0) == MAP_FAILED
-			     ? -1
-			     : 0,
-		     EINVAL);
-	expect_errno("not from the start",
-		     mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 4096) ==
-				     MAP_FAILED
-			     ? -1
-			     : 0,
-		     EINVAL);
-	expect_errno("too long",
-		     mmap(NULL, info->map_bytes + 4096, PROT_READ, MAP_SHARED,
-			  fd, 0) == MAP_FAILED
-			     ? -1
-			     : 0,
-		     ENXIO);
+	expect_unmapped("PROT_WRITE", info->map_bytes, PROT_READ | PROT_WRITE,
+			MAP_SHARED, writable, 0, EACCES);
+	expect_unmapped("private PROT_WRITE", info->map_bytes,
+			PROT_READ | PROT_WRITE, MAP_PRIVATE, writable, 0,
+			EACCES);
+	expect_unmapped("private", info->map_bytes, PROT_READ, MAP_PRIVATE, fd,
+			0, EINVAL);
+	expect_unmapped("not from the start", 4096, PROT_READ, MAP_SHARED, fd,
+			4096, EINVAL);
+	expect_unmapped("too long", info->map_bytes + 4096, PROT_READ,
+			MAP_SHARED, fd, 0, ENXIO);
 	expect_errno("mprotect to write",
 		     mprotect((void *)start, info->map_bytes,
 			      PROT_READ | PROT_WRITE),

@@ -34,6 +34,14 @@
 #define say_deferred(type, count)					\
 	pr_info("defer %s %s %lu\n", __func__, type, (unsigned long)(count))
 
+/* Print the allocations, hand-overs, and later frees of the same memory. */
+#define say_handed_over(type, count, bytes, gfp)			\
+	do {								\
+		say_alloc(type, count, bytes, gfp);			\
+		say_deferred(type, count);				\
+		say_freed(type, count, "*");				\
+	} while (0)
+
 /* Return an error if there is no memory for a cache. */
 int gap_slab(void);
 void gap_slab_end(void);

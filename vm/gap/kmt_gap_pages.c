@@ -118,11 +118,14 @@ static noinline void gap_free_pages_held(void)
 	say_freed("pages", 10, "gap_free_pages_held|folio_put");
 }
 
-static noinline void gap_alloc_pages_bulk_array(void)
+/*
+ * Allocate the entries of pages that are NULL, and free all entries. Inline, so that
+ * the caller is the call site.
+ */
+static __always_inline void gap_fill_bulk(void)
 {
 	unsigned long i, n = 0, got;
 
-	memset(pages, 0, sizeof(pages));
 	while (n < BULK) {
 		got = alloc_pages_bulk(GFP_KERNEL, BULK, pages);
 		if (got == n)
@@ -131,6 +134,12 @@ static noinline void gap_alloc_pages_bulk_array(void)
 	}
 	for (i = 0; i < n; i++)
 		__free_page(pages[i]);
+}
+
+static noinline void gap_alloc_pages_bulk_array(void)
+{
+	memset(pages, 0, sizeof(pages));
+	gap_fill_bulk();
 	say_alloc("pages", BULK, BULK * PAGE_SIZE, GFP_KERNEL);
 	say_freed("pages", BULK, __func__);
 }
@@ -218,19 +227,10 @@ static void gap_alloc_pages_nolock(void)
 /* Entries that are not NULL are kept; the other entries are filled. */
 static noinline void gap_alloc_pages_bulk_partly(void)
 {
-	unsigned long i, n = 0, got;
-
 	memset(pages, 0, sizeof(pages));
 	pages[0] = alloc_page(GFP_KERNEL);
 	pages[BULK / 2] = alloc_page(GFP_KERNEL);
-	while (n < BULK) {
-		got = alloc_pages_bulk(GFP_KERNEL, BULK, pages);
-		if (got == n)
-			break;
-		n = got;
-	}
-	for (i = 0; i < n; i++)
-		__free_page(pages[i]);
+	gap_fill_bulk();
 	say_alloc("pages", BULK, BULK * PAGE_SIZE, GFP_KERNEL);
 	say_freed("pages", BULK, __func__);
 }

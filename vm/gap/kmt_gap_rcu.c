@@ -26,9 +26,7 @@ static noinline void gap_kfree_rcu(void)
 	for (i = 0; i < N; i++)
 		kfree_rcu((struct gap_rcu *)kmalloc(sizeof(struct gap_rcu),
 						    GFP_KERNEL), head);
-	say_alloc("kmalloc", N, N * sizeof(struct gap_rcu), GFP_KERNEL);
-	say_deferred("kmalloc", N);
-	say_freed("kmalloc", N, "*");
+	say_handed_over("kmalloc", N, N * sizeof(struct gap_rcu), GFP_KERNEL);
 }
 
 /* Without an rcu_head, the caller waits for the grace period if memory is short. */
@@ -41,9 +39,7 @@ static noinline void gap_kfree_rcu_mightsleep(void)
 		object = kmalloc(sizeof(*object), GFP_KERNEL);
 		kfree_rcu_mightsleep(object);
 	}
-	say_alloc("kmalloc", N, N * sizeof(*object), GFP_KERNEL);
-	say_deferred("kmalloc", N);
-	say_freed("kmalloc", N, "*");
+	say_handed_over("kmalloc", N, N * sizeof(*object), GFP_KERNEL);
 }
 
 /* Interrupts are off, as with a raw spinlock held. */
@@ -56,9 +52,7 @@ static noinline void gap_kfree_rcu_irqs_off(void)
 		kfree_rcu((struct gap_rcu *)kmalloc(sizeof(struct gap_rcu),
 						    GFP_ATOMIC), head);
 	local_irq_restore(flags);
-	say_alloc("kmalloc", N, N * sizeof(struct gap_rcu), GFP_ATOMIC);
-	say_deferred("kmalloc", N);
-	say_freed("kmalloc", N, "*");
+	say_handed_over("kmalloc", N, N * sizeof(struct gap_rcu), GFP_ATOMIC);
 }
 
 /* Above the largest cache of kmalloc. */
@@ -73,9 +67,7 @@ static noinline void gap_kfree_rcu_large(void)
 	}
 	object = kmalloc(200000, GFP_KERNEL);
 	kvfree_rcu_mightsleep(object);
-	say_alloc("kmalloc", 5, 5 * 200000, GFP_KERNEL);
-	say_deferred("kmalloc", 5);
-	say_freed("kmalloc", 5, "*");
+	say_handed_over("kmalloc", 5, 5 * 200000, GFP_KERNEL);
 }
 
 static noinline void gap_kvfree_rcu_vmalloc(void)
@@ -91,9 +83,7 @@ static noinline void gap_kvfree_rcu_vmalloc(void)
 		area = vmalloc(3 * PAGE_SIZE);
 		kvfree_rcu_mightsleep(area);
 	}
-	say_alloc("vmalloc", 8, 24 * PAGE_SIZE, GFP_KERNEL);
-	say_deferred("vmalloc", 8);
-	say_freed("vmalloc", 8, "*");
+	say_handed_over("vmalloc", 8, 24 * PAGE_SIZE, GFP_KERNEL);
 }
 
 /* Since Linux 6.4 kfree_rcu() takes objects of caches. */
@@ -106,9 +96,7 @@ static noinline void gap_kfree_rcu_cache(void)
 		kfree_rcu((struct gap_rcu *)kmem_cache_alloc(gap_rcu_cache,
 							     GFP_KERNEL),
 			  head);
-	say_alloc("cache", N, N * sizeof(struct gap_rcu), GFP_KERNEL);
-	say_deferred("cache", N);
-	say_freed("cache", N, "*");
+	say_handed_over("cache", N, N * sizeof(struct gap_rcu), GFP_KERNEL);
 #endif
 }
 

@@ -174,14 +174,22 @@ static noinline void gap_kfree_bulk_large(void)
 	say_freed("kmalloc", 4, __func__);
 }
 
+/* Free all objects of the cache. Inline, so that the caller is the call site. */
+static __always_inline void gap_free_objects(void)
+{
+	unsigned long i;
+
+	for (i = 0; i < N; i++)
+		kmem_cache_free(gap_cache, objects[i]);
+}
+
 static noinline void gap_cache_alloc(void)
 {
 	unsigned long i;
 
 	for (i = 0; i < N; i++)
 		objects[i] = kmem_cache_alloc(gap_cache, GFP_KERNEL);
-	for (i = 0; i < N; i++)
-		kmem_cache_free(gap_cache, objects[i]);
+	gap_free_objects();
 	say_alloc("cache", N, N * 200, GFP_KERNEL);
 	say_freed("cache", N, __func__);
 }
@@ -192,8 +200,7 @@ static noinline void gap_cache_alloc_node(void)
 
 	for (i = 0; i < N; i++)
 		objects[i] = kmem_cache_alloc_node(gap_cache, GFP_KERNEL, 0);
-	for (i = 0; i < N; i++)
-		kmem_cache_free(gap_cache, objects[i]);
+	gap_free_objects();
 	say_alloc("cache", N, N * 200, GFP_KERNEL);
 	say_freed("cache", N, __func__);
 }
@@ -204,8 +211,7 @@ static noinline void gap_cache_alloc_lru(void)
 
 	for (i = 0; i < N; i++)
 		objects[i] = kmem_cache_alloc_lru(gap_cache, NULL, GFP_KERNEL);
-	for (i = 0; i < N; i++)
-		kmem_cache_free(gap_cache, objects[i]);
+	gap_free_objects();
 	say_alloc("cache", N, N * 200, GFP_KERNEL);
 	say_freed("cache", N, __func__);
 }
