@@ -6,13 +6,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <sys/file.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include <kmemtrace_abi.h>
 
 #include "kmemtraced/relay-control-private.h"
+#include "kmemtraced/wait-lock.h"
 #include "lib/capture/error.h"
 
 /* Time that the cleanup process of a killed kmemtraced may need. */
@@ -116,21 +116,17 @@ static gboolean lock(KmtdControl *control, GError **error)
  */
 static gboolean lock_shared(KmtdControl *control, GError **error)
 {
-	for (guint waited_ms = 0; waited_ms <= CLEANUP_WAIT_MS;
-	     waited_ms += CLEANUP_POLL_MS) {
-		if (flock(control->enabled_fd, LOCK_EX | LOCK_NB) == 0)
-			return TRUE;
-		if (errno != EWOULDBLOCK) {
-			kmt_capture_set_errno(error, KMT_DAEMON_ERROR_CONTROL,
-					      errno, "cannot lock %s/enabled",
-					      control->path);
-			return FALSE;
-		}
-		g_usleep(CLEANUP_POLL_MS * 1000);
-	}
-	g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_BUSY,
-		    "the cleanup process of another kmemtraced is running");
-	return FALSE;
+	int errnum = kmtd_wait_lock(control->enabled_fd, CLEANUP_WAIT_MS,
+				    CLEANUP_POLL_MS);
+
+	if (errnum == EWOULDBLOCK)
+		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_BUSY,
+			    "the cleanup process of another kmemtraced is "
+			    "running");
+	else if (errnum)
+		kmt_capture_set_errno(error, KMT_DAEMON_ERROR_CONTROL, errnum,
+				      "cannot lock %s/enabled", control->path);
+	return errnum == 0;
 }
 
 KmtdControl *kmtd_control_open_to_read(const char *debugfs, GError **error)

@@ -176,26 +176,28 @@ gboolean kmtd_control_equals(KmtdControl *control, const char *name,
 	return n >= 0 && (gsize)n == length && memcmp(block, text, length) == 0;
 }
 
-gboolean kmtd_control_enable(KmtdControl *control, GError **error)
+static gboolean switch_tracing(KmtdControl *control, gboolean on,
+			       GError **error)
 {
-	int errnum = write_fd(control->enabled_fd, "1\n");
+	int errnum = write_fd(control->enabled_fd, on ? "1\n" : "0\n");
 
 	if (errnum)
-		kmt_capture_set_errno(error, KMT_DAEMON_ERROR_ENABLE, errnum,
-				      "cannot switch tracing on by %s/enabled",
-				      control->path);
+		kmt_capture_set_errno(
+			error,
+			on ? KMT_DAEMON_ERROR_ENABLE : KMT_DAEMON_ERROR_DISABLE,
+			errnum, "cannot switch tracing %s by %s/enabled",
+			on ? "on" : "off", control->path);
 	return errnum == 0;
+}
+
+gboolean kmtd_control_enable(KmtdControl *control, GError **error)
+{
+	return switch_tracing(control, TRUE, error);
 }
 
 gboolean kmtd_control_disable(KmtdControl *control, GError **error)
 {
-	int errnum = write_fd(control->enabled_fd, "0\n");
-
-	if (errnum)
-		kmt_capture_set_errno(error, KMT_DAEMON_ERROR_DISABLE, errnum,
-				      "cannot switch tracing off by %s/enabled",
-				      control->path);
-	return errnum == 0;
+	return switch_tracing(control, FALSE, error);
 }
 
 gboolean kmtd_control_geometry(KmtdControl *control, guint64 *n_subbufs,

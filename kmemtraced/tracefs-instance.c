@@ -10,6 +10,7 @@
 
 #include "lib/capture/error.h"
 #include "kmemtraced/tracefs-instance.h"
+#include "kmemtraced/wait-lock.h"
 
 #define NAME "kmemtrace"
 
@@ -104,21 +105,16 @@ static const char *find(KmtdInstance *instance, const char *tracefs,
  */
 static gboolean lock(KmtdInstance *instance, GError **error)
 {
-	for (guint waited_ms = 0; waited_ms <= LOCK_WAIT_MS;
-	     waited_ms += REMOVE_POLL_MS) {
-		if (flock(instance->parent_fd, LOCK_EX | LOCK_NB) == 0)
-			return TRUE;
-		if (errno != EWOULDBLOCK) {
-			kmt_capture_set_errno(error, KMT_DAEMON_ERROR_TRACEFS,
-					      errno, "cannot lock %s",
-					      instance->path);
-			return FALSE;
-		}
-		g_usleep(REMOVE_POLL_MS * 1000);
-	}
-	g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_BUSY,
-		    "another kmemtraced uses %s", instance->path);
-	return FALSE;
+	int errnum = kmtd_wait_lock(instance->parent_fd, LOCK_WAIT_MS,
+				    REMOVE_POLL_MS);
+
+	if (errnum == EWOULDBLOCK)
+		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_BUSY,
+			    "another kmemtraced uses %s", instance->path);
+	else if (errnum)
+		kmt_capture_set_errno(error, KMT_DAEMON_ERROR_TRACEFS, errnum,
+				      "cannot lock %s", instance->path);
+	return errnum == 0;
 }
 
 /*
