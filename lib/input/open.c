@@ -170,7 +170,11 @@ static void count_records(KmtInputCapture *capture)
 	}
 }
 
-static gboolean reports_loss(const KmtInputCpuFile *file)
+/*
+ * Return whether a mapped file has a valid record with this id. A LOST record
+ * without lost events does not count.
+ */
+static gboolean has_record(const KmtInputCpuFile *file, guint8 event_id)
 {
 	const guint8 *record = file->map;
 	struct kmemtrace_event event;
@@ -178,12 +182,13 @@ static gboolean reports_loss(const KmtInputCpuFile *file)
 
 	for (i = 0; record && !file->stream && i < file->n_records;
 	     i++, record += file->record_size) {
-		if (G_LIKELY(*record != KMEMTRACE_EVENT_LOST))
+		if (G_LIKELY(*record != event_id))
 			continue;
 		kmt_input_cpu_file_get(file, i, &event);
 		if (event.event_size == file->record_size &&
-		    kmt_input_is_loss(&event, file->record_size) &&
-		    kmt_input_loss_events(&event))
+		    (event_id != KMEMTRACE_EVENT_LOST ||
+		     (kmt_input_is_loss(&event, file->record_size) &&
+		      kmt_input_loss_events(&event))))
 			return TRUE;
 	}
 	return FALSE;
@@ -201,26 +206,10 @@ static void find_recorded_loss(KmtInputCapture *capture)
 		    capture->record_size >= KMEMTRACE_EVENT_SIZE_V2 &&
 		    i < capture->files->len;
 	     i++) {
-		capture->reports_loss = reports_loss(capture->files->pdata[i]);
+		capture->reports_loss = has_record(capture->files->pdata[i],
+						   KMEMTRACE_EVENT_LOST);
 		kmt_input_cpu_file_drop_pages(capture->files->pdata[i]);
 	}
-}
-
-static gboolean has_defer_record(const KmtInputCpuFile *file)
-{
-	const guint8 *record = file->map;
-	struct kmemtrace_event event;
-	guint64 i;
-
-	for (i = 0; record && !file->stream && i < file->n_records;
-	     i++, record += file->record_size) {
-		if (G_LIKELY(*record != KMEMTRACE_EVENT_DEFER))
-			continue;
-		kmt_input_cpu_file_get(file, i, &event);
-		if (event.event_size == file->record_size)
-			return TRUE;
-	}
-	return FALSE;
 }
 
 /*
@@ -237,8 +226,8 @@ static void find_defers(KmtInputCapture *capture)
 	for (i = 0; capture->may_defer && !capture->meta &&
 		    !capture->kfree_of_caches && i < capture->files->len;
 	     i++) {
-		capture->kfree_of_caches =
-			has_defer_record(capture->files->pdata[i]);
+		capture->kfree_of_caches = has_record(capture->files->pdata[i],
+						      KMEMTRACE_EVENT_DEFER);
 		kmt_input_cpu_file_drop_pages(capture->files->pdata[i]);
 	}
 }
