@@ -451,10 +451,9 @@ void kmt_dat_file_free(KmtDatFile *dat)
 gboolean kmt_dat_file_formats(const KmtDatFile *dat, KmtImportFormatFunc func,
 			      gpointer user, GError **error)
 {
-	KmtByteSpan b = dat->formats;
-
-	if (!kmt_import_read_formats(&b, func, user, error))
-		return FALSE;
-	return kmt_byte_span_ok(&b) ||
-	       fail_truncated(error, "its formats of tracepoints");
+	return kmt_import_read_formats(
+		dat->formats,
+		"it is cut off or damaged within its formats of tracepoints: "
+		"copy it again, or record again",
+		func, user, error);
 }

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "import/format-section.h"
+#include "import/import.h"
 
 /*
  * Call func for one format file, which begins with a line such as "name:
@@ -21,18 +22,19 @@ static gboolean call_with_format(const char *system, const char *text,
 	return func(user, system, name, text - strlen("name: "), error);
 }
 
-gboolean kmt_import_read_formats(KmtByteSpan *b, KmtImportFormatFunc func,
-				 gpointer user, GError **error)
+gboolean kmt_import_read_formats(KmtByteSpan b, const char *cut_off,
+				 KmtImportFormatFunc func, gpointer user,
+				 GError **error)
 {
-	guint32 n_systems = kmt_byte_span_32(b);
+	guint32 n_systems = kmt_byte_span_32(&b);
 
-	while (n_systems-- && kmt_byte_span_ok(b)) {
-		const char *system = kmt_byte_span_string(b);
-		guint32 n = kmt_byte_span_32(b);
+	while (n_systems-- && kmt_byte_span_ok(&b)) {
+		const char *system = kmt_byte_span_string(&b);
+		guint32 n = kmt_byte_span_32(&b);
 
-		while (n-- && kmt_byte_span_ok(b)) {
-			guint64 size = kmt_byte_span_64(b);
-			const guint8 *bytes = kmt_byte_span_consume(b, size);
+		while (n-- && kmt_byte_span_ok(&b)) {
+			guint64 size = kmt_byte_span_64(&b);
+			const guint8 *bytes = kmt_byte_span_consume(&b, size);
 			g_autofree char *text = NULL;
 
 			if (!bytes)
@@ -42,5 +44,5 @@ gboolean kmt_import_read_formats(KmtByteSpan *b, KmtImportFormatFunc func,
 				return FALSE;
 		}
 	}
-	return TRUE;
+	return kmt_byte_span_ok(&b) || kmt_import_fail(error, cut_off);
 }

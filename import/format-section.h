@@ -15,12 +15,12 @@ typedef gboolean (*KmtImportFormatFunc)(gpointer user, const char *system,
 					GError **error);
 
 /*
- * Consume the format files of all systems, and call func for each of them. A
- * file without the name of a tracepoint is skipped. Returns FALSE if func
- * returned FALSE. If formats is cut off, the iteration ends early; the caller
- * then finds it with kmt_byte_span_ok().
+ * Read the format files of all systems, and call func for each of them. A
+ * file without the name of a tracepoint is skipped. Returns FALSE with *error
+ * set if func fails, or if formats is cut off; cut_off is the message for that.
  */
-gboolean kmt_import_read_formats(KmtByteSpan *formats, KmtImportFormatFunc func,
-				 gpointer user, GError **error);
+gboolean kmt_import_read_formats(KmtByteSpan formats, const char *cut_off,
+				 KmtImportFormatFunc func, gpointer user,
+				 GError **error);
 
 #endif

@@ -8,6 +8,10 @@
 
 #define TRACING_MAGIC "\027\010\104tracing"
 
+#define FORMATS_CUT_OFF                                                        \
+	"its formats of tracepoints are cut off: copy it again, or record "    \
+	"again"
+
 /* File name that perf stores before the name of a kernel symbol. */
 #define KERNEL_PREFIX "[kernel.kallsyms]"
 
@@ -69,22 +73,14 @@ static gboolean read_tracing_data(KmtPerfData *d, GError **error)
 	if (kmt_byte_span_ok(&b) && d->page_bytes && !(d->page_bytes & 511) &&
 	    (d->long_bytes == 4 || d->long_bytes == 8))
 		return TRUE;
-	return kmt_import_fail(
-		error, "its formats of tracepoints are cut off: copy it "
-		       "again, or record again");
+	return kmt_import_fail(error, FORMATS_CUT_OFF);
 }
 
 gboolean kmt_perf_data_formats(const KmtPerfData *d, KmtImportFormatFunc func,
 			       gpointer user, GError **error)
 {
-	KmtByteSpan b = d->formats;
-
-	if (!kmt_import_read_formats(&b, func, user, error))
-		return FALSE;
-	return kmt_byte_span_ok(&b) ||
-	       kmt_import_fail(
-		       error, "its formats of tracepoints are cut off: copy it "
-			      "again, or record again");
+	return kmt_import_read_formats(d->formats, FORMATS_CUT_OFF, func, user,
+				       error);
 }
 
 /* Return whether path is a directory that perf record --threads created. */
