@@ -65,6 +65,8 @@ void kmt_detailed_count_finding(KmtAccounting *accounting,
 				const KmtMatchSlowEvent *slow_event)
 {
 	KmtMatchFindings *findings = &accounting->aggregate->findings;
+	/* Finding that counts the call site; negative: none. */
+	int class = -1;
 
 	if (slow_event->now > accounting->stop)
 		return;
@@ -72,8 +74,7 @@ void kmt_detailed_count_finding(KmtAccounting *accounting,
 	case KMT_MATCH_SLOW_FREE:
 		if (slow_event->mismatch) {
 			findings->mismatches++;
-			count_finding_site(accounting, KMT_FINDING_MISMATCH,
-					   slow_event);
+			class = KMT_FINDING_MISMATCH;
 		} else if (slow_event->object.type != slow_event->type &&
 			   !accounting->capture->kfree_of_caches) {
 			findings->mismatches_after_loss++;
@@ -81,24 +82,16 @@ void kmt_detailed_count_finding(KmtAccounting *accounting,
 		break;
 	case KMT_MATCH_SLOW_DOUBLE:
 		findings->doubles[slow_event->class]++;
-		count_finding_site(accounting,
-				   KMT_FINDING_DOUBLE_AFTER_LOSS +
-					   slow_event->class,
-				   slow_event);
+		class = KMT_FINDING_DOUBLE_AFTER_LOSS + slow_event->class;
 		break;
 	case KMT_MATCH_SLOW_UNMATCHED:
 		findings->unmatched[slow_event->class]++;
-		count_finding_site(accounting,
-				   KMT_FINDING_UNMATCHED_BEFORE_TRACE +
-					   slow_event->class,
-				   slow_event);
+		class = KMT_FINDING_UNMATCHED_BEFORE_TRACE + slow_event->class;
 		break;
 	case KMT_MATCH_SLOW_UNMATCHED_DEFER:
 		findings->unmatched_defers[slow_event->class]++;
 		if (slow_event->class == KMT_MATCH_UNMATCHED_UNEXPLAINED)
-			count_finding_site(accounting,
-					   KMT_FINDING_UNMATCHED_DEFER,
-					   slow_event);
+			class = KMT_FINDING_UNMATCHED_DEFER;
 		break;
 	case KMT_MATCH_SLOW_DOUBLE_DEFER:
 		if (slow_event->class) {
@@ -106,12 +99,14 @@ void kmt_detailed_count_finding(KmtAccounting *accounting,
 			break;
 		}
 		findings->double_defers++;
-		count_finding_site(accounting, KMT_FINDING_DOUBLE_DEFER,
-				   slow_event);
+		class = KMT_FINDING_DOUBLE_DEFER;
 		break;
 	case KMT_MATCH_SLOW_ALLOC:
 	case KMT_MATCH_SLOW_REPLACED:
 	case KMT_MATCH_SLOW_DEFER:
 		break;
 	}
+	if (class >= 0)
+		count_finding_site(accounting, (KmtFindingClass) class,
+				   slow_event);
 }

@@ -137,8 +137,12 @@ static void print_loss(const KmtReport *report, FILE *out)
 	print_beginning(report->capture, out);
 }
 
-/* Print the lines of a list, with the title before the first one. */
-static void print_list(char *const *list, const char *title, FILE *out)
+/*
+ * Print the lines of a list, with the title before the first one, and their
+ * consequence. NULL prints nothing.
+ */
+static void print_list(char *const *list, const char *title,
+		       const char *consequence, FILE *out)
 {
 	guint i;
 
@@ -147,18 +151,19 @@ static void print_list(char *const *list, const char *title, FILE *out)
 
 		fprintf(out, "%-15s%s\n", i ? "" : title, text);
 	}
+	if (list)
+		fputs(consequence, out);
 }
 
 static void print_incomplete(const KmtInputCapture *capture, FILE *out)
 {
 	g_auto(GStrv) list = kmt_input_capture_incomplete(capture);
 
-	print_list(list, "Incomplete:", out);
-	if (list)
-		fputs("               No figure below is complete. Frees are "
-		      "missing: live objects\n"
-		      "               may have been freed unrecorded.\n",
-		      out);
+	print_list(list, "Incomplete:",
+		   "               No figure below is complete. Frees are "
+		   "missing: live objects\n"
+		   "               may have been freed unrecorded.\n",
+		   out);
 }
 
 /*
@@ -169,12 +174,11 @@ static void print_not_seen(const KmtInputCapture *capture, FILE *out)
 {
 	g_auto(GStrv) list = kmt_input_capture_not_seen(capture);
 
-	print_list(list, "Not seen:", out);
-	if (list)
-		fputs("               These allocations and frees are missing: "
-		      "live objects may have\n"
-		      "               been freed unrecorded.\n",
-		      out);
+	print_list(list, "Not seen:",
+		   "               These allocations and frees are missing: "
+		   "live objects may have\n"
+		   "               been freed unrecorded.\n",
+		   out);
 }
 
 /* Print the switches, filter and sampling that limited the recorded events. */
