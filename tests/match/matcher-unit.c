@@ -314,6 +314,19 @@ static void process_record(KmtMatcher *matcher, KmtInputCapture *capture,
 	kmt_matcher_process(matcher, &event, &position);
 }
 
+/* Pass the end of the capture to the matcher, and check the unmatched frees. */
+static void finish(KmtMatcher *matcher, guint n_before_trace,
+		   guint n_unexplained)
+{
+	const guint64 *unmatched = kmt_matcher_findings(matcher)->unmatched;
+
+	kmt_matcher_finish(matcher);
+	g_assert_cmpuint(unmatched[KMT_MATCH_UNMATCHED_BEFORE_TRACE], ==,
+			 n_before_trace);
+	g_assert_cmpuint(unmatched[KMT_MATCH_UNMATCHED_UNEXPLAINED], ==,
+			 n_unexplained);
+}
+
 /*
  * The matcher remembers for the clock tolerance that another CPU used an
  * address, even if the table removes older entries meanwhile.
@@ -323,7 +336,6 @@ static void test_matcher_remembers_for_the_tolerance(void)
 	enum { N = 30000 };
 	g_autoptr(KmtInputCapture) capture = capture_new(2);
 	g_autoptr(KmtMatcher) matcher = matcher_new(capture, 1000);
-	const KmtMatchFindings *f = kmt_matcher_findings(matcher);
 	gint64 t = 0;
 	guint i;
 
@@ -341,9 +353,7 @@ static void test_matcher_remembers_for_the_tolerance(void)
 		process_record(matcher, capture, 0, 2, ptr, t++);
 		process_record(matcher, capture, 0, 1, ptr, t++);
 	}
-	kmt_matcher_finish(matcher);
-	g_assert_cmpuint(f->unmatched[KMT_MATCH_UNMATCHED_UNEXPLAINED], ==, 0);
-	g_assert_cmpuint(f->unmatched[KMT_MATCH_UNMATCHED_BEFORE_TRACE], ==, 0);
+	finish(matcher, 0, 0);
 }
 
 /*
@@ -356,7 +366,6 @@ static void test_matcher_ambiguous_free_after_removal(void)
 	enum { N = 20000 };
 	g_autoptr(KmtInputCapture) capture = capture_new(2);
 	g_autoptr(KmtMatcher) matcher = matcher_new(capture, 1000);
-	const KmtMatchFindings *f = kmt_matcher_findings(matcher);
 	gint64 t = 0;
 	guint i, pass;
 
@@ -369,9 +378,7 @@ static void test_matcher_ambiguous_free_after_removal(void)
 		for (i = 0; i < N; i++)
 			process_record(matcher, capture, 0, 2, 0x1000 + 64 * i,
 				       t += 100);
-	kmt_matcher_finish(matcher);
-	g_assert_cmpuint(f->unmatched[KMT_MATCH_UNMATCHED_BEFORE_TRACE], ==, N);
-	g_assert_cmpuint(f->unmatched[KMT_MATCH_UNMATCHED_UNEXPLAINED], ==, N);
+	finish(matcher, N, N);
 }
 
 /* As in the test before, a FREE may belong to an allocation before the trace;
@@ -382,7 +389,6 @@ static void test_matcher_ambiguous_free_while_live(void)
 	enum { N = 20000 };
 	g_autoptr(KmtInputCapture) capture = capture_new(2);
 	g_autoptr(KmtMatcher) matcher = matcher_new(capture, 1000);
-	const KmtMatchFindings *f = kmt_matcher_findings(matcher);
 	gint64 t = 0;
 	guint i;
 
@@ -398,9 +404,7 @@ static void test_matcher_ambiguous_free_while_live(void)
 	for (i = 0; i < N; i++)
 		process_record(matcher, capture, 1, 2, 0x1000 + 64 * i,
 			       t += 5000);
-	kmt_matcher_finish(matcher);
-	g_assert_cmpuint(f->unmatched[KMT_MATCH_UNMATCHED_BEFORE_TRACE], ==, N);
-	g_assert_cmpuint(f->unmatched[KMT_MATCH_UNMATCHED_UNEXPLAINED], ==, N);
+	finish(matcher, N, N);
 }
 
 /*
