@@ -166,8 +166,8 @@ static const FindingText finding_texts[] = {
 	 "times", "older allocated by", "newer allocated by"},
 	{KMT_FINDING_UNMATCHED_DEFER, "UNEXPLAINED DEFERRED FREES", "times",
 	 "deferred by", NULL},
-	{KMT_FINDING_DOUBLE_DEFER, "FREES DEFERRED TWICE", "times", "allocated by",
-	 "deferred again by"},
+	{KMT_FINDING_DOUBLE_DEFER, "FREES DEFERRED TWICE", "times",
+	 "allocated by", "deferred again by"},
 };
 
 static const FindingText before_trace_text = {
