@@ -9,12 +9,15 @@ KMT_INPUT_TESTS = \
 TESTS += $(KMT_INPUT_TESTS)
 EXTRA_DIST += $(KMT_INPUT_TESTS)
 
+KMT_INPUT_FIXTURE = tests/input/capture-fixture.c tests/input/capture-fixture.h
 check_PROGRAMS += tests/input/name-tables-unit
-tests_input_name_tables_unit_SOURCES = tests/input/name-tables-unit.c
+tests_input_name_tables_unit_SOURCES = $(KMT_INPUT_FIXTURE) \
+	tests/input/name-tables-unit.c
 tests_input_name_tables_unit_LDADD = $(KMT_MATCH_LIBS)
 TESTS += tests/input/name-tables-unit
 
 check_PROGRAMS += tests/input/tag-table-unit
-tests_input_tag_table_unit_SOURCES = tests/input/tag-table-unit.c
+tests_input_tag_table_unit_SOURCES = $(KMT_INPUT_FIXTURE) \
+	tests/input/tag-table-unit.c
 tests_input_tag_table_unit_LDADD = $(KMT_MATCH_LIBS)
 TESTS += tests/input/tag-table-unit

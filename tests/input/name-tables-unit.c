@@ -5,10 +5,10 @@
  */
 #include "config.h"
 
-#include <glib/gstdio.h>
 #include <string.h>
 
 #include "lib/input/name-tables.h"
+#include "tests/input/capture-fixture.h"
 
 #define META "[capture]\nabi_version=2\nrecord_size=64\nbyte_order=little\n"
 #define META_STACKS                                                            \
@@ -27,42 +27,17 @@ typedef struct {
 	KmtInputTables *tables;
 } TablesFixture;
 
-static void put(const TablesFixture *f, const char *name, const char *text,
-		gssize length)
-{
-	g_autofree char *path = g_build_filename(f->directory, name, NULL);
-
-	g_assert_true(g_file_set_contents(path, text, length, NULL));
-}
-
-static void drop(const TablesFixture *f, const char *name)
-{
-	g_autofree char *path = g_build_filename(f->directory, name, NULL);
-
-	g_unlink(path);
-}
-
 /*
  * Write a capture with the given files and open the capture. NULL omits a file.
  */
 static void set_up(TablesFixture *f, const char *meta, const char *caches,
 		   const char *tasks)
 {
-	const char *operands[] = {NULL, NULL};
-	g_autoptr(GError) error = NULL;
-
-	f->directory = g_dir_make_tmp("tables-XXXXXX", NULL);
-	g_assert_nonnull(f->directory);
-	put(f, "cpu0.out", "", 0);
-	if (meta)
-		put(f, "kmemtrace.meta", meta, -1);
-	if (caches)
-		put(f, "caches", caches, -1);
-	if (tasks)
-		put(f, "tasks", tasks, -1);
-	operands[0] = f->directory;
-	f->capture = kmt_input_capture_open(operands, NULL, &error);
-	g_assert_no_error(error);
+	f->directory = fixture_new();
+	fixture_put(f->directory, "kmemtrace.meta", meta, -1);
+	fixture_put(f->directory, "caches", caches, -1);
+	fixture_put(f->directory, "tasks", tasks, -1);
+	f->capture = fixture_open(f->directory);
 	f->tables = kmt_input_tables_new(f->capture);
 }
 
@@ -70,12 +45,7 @@ static void tear_down(TablesFixture *f)
 {
 	kmt_input_tables_free(f->tables);
 	kmt_input_capture_free(f->capture);
-	drop(f, "cpu0.out");
-	drop(f, "kmemtrace.meta");
-	drop(f, "caches");
-	drop(f, "tasks");
-	g_assert_cmpint(g_rmdir(f->directory), ==, 0);
-	g_free(f->directory);
+	fixture_remove(f->directory);
 }
 
 static guint n_warnings(const TablesFixture *f)
@@ -271,7 +241,7 @@ static void test_bad_stacks(void)
 
 		set_up(&f, META_STACKS, NULL, NULL);
 		kmt_input_tables_free(f.tables);
-		put(&f, "stacks", text, -1);
+		fixture_put(f.directory, "stacks", text, -1);
 		f.tables = kmt_input_tables_new(f.capture);
 		g_assert_false(kmt_input_tables_has_stacks(f.tables));
 		g_assert_cmpuint(n_warnings(&f), ==, 1);
@@ -279,7 +249,6 @@ static void test_bad_stacks(void)
 		g_assert_cmpuint(n, ==, 1);
 		g_assert_cmphex(addresses[0], ==, 0xff);
 		g_assert_null(kmt_input_tables_stack(f.tables, 3, &n));
-		drop(&f, "stacks");
 		tear_down(&f);
 	}
 }
@@ -295,7 +264,7 @@ static void test_nul(void)
 	TablesFixture f;
 
 	set_up(&f, META, "", NULL);
-	put(&f, "caches", text, sizeof(text) - 1);
+	fixture_put(f.directory, "caches", text, sizeof(text) - 1);
 	tables = kmt_input_tables_new(f.capture);
 	g_assert_null(kmt_input_tables_cache(tables, 1));
 	g_assert_nonnull(kmt_input_tables_cache(tables, 2));
@@ -379,8 +348,8 @@ static void test_newer_version(void)
 	TablesFixture f;
 
 	set_up(&f, META, NULL, NULL);
-	put(&f, "kmemtrace.meta",
-	    "[capture]\nabi_version=4\nkernel_release=9.9\n", -1);
+	fixture_put(f.directory, "kmemtrace.meta",
+		    "[capture]\nabi_version=4\nkernel_release=9.9\n", -1);
 	operands[0] = f.directory;
 	capture = kmt_input_capture_open(operands, NULL, &error);
 	g_assert_null(capture);

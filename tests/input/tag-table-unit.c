@@ -2,10 +2,10 @@
 /* Call sites of valid and invalid tables of tags (lib/input/tag-table.c). */
 #include "config.h"
 
-#include <glib/gstdio.h>
 #include <string.h>
 
 #include "lib/input/tag-table.h"
+#include "tests/input/capture-fixture.h"
 
 #define META "[capture]\nabi_version=3\nrecord_size=64\nbyte_order=little\n"
 #define HEAD                                                                   \
@@ -22,35 +22,13 @@ typedef struct {
 	guint n_warnings;
 } TagsFixture;
 
-static void put(const TagsFixture *f, const char *name, const char *text)
-{
-	g_autofree char *path = g_build_filename(f->directory, name, NULL);
-
-	g_assert_true(g_file_set_contents(path, text, -1, NULL));
-}
-
-static void drop(const TagsFixture *f, const char *name)
-{
-	g_autofree char *path = g_build_filename(f->directory, name, NULL);
-
-	g_unlink(path);
-}
-
 /* Write a capture with the table, and read the table. NULL omits the file. */
 static void set_up(TagsFixture *f, const char *meta, const char *table)
 {
-	const char *operands[] = {NULL, NULL};
-	g_autoptr(GError) error = NULL;
-
-	f->directory = g_dir_make_tmp("tags-XXXXXX", NULL);
-	g_assert_nonnull(f->directory);
-	put(f, "cpu0.out", "");
-	put(f, "kmemtrace.meta", meta);
-	if (table)
-		put(f, "tags", table);
-	operands[0] = f->directory;
-	f->capture = kmt_input_capture_open(operands, NULL, &error);
-	g_assert_no_error(error);
+	f->directory = fixture_new();
+	fixture_put(f->directory, "kmemtrace.meta", meta, -1);
+	fixture_put(f->directory, "tags", table, -1);
+	f->capture = fixture_open(f->directory);
 	f->table = kmt_input_tag_table_new(f->capture);
 	f->tags = kmt_input_tag_table_get(f->table, &f->n);
 	f->n_warnings = kmt_input_tag_table_warnings(f->table)->len;
@@ -60,11 +38,7 @@ static void tear_down(TagsFixture *f)
 {
 	kmt_input_tag_table_free(f->table);
 	kmt_input_capture_free(f->capture);
-	drop(f, "cpu0.out");
-	drop(f, "kmemtrace.meta");
-	drop(f, "tags");
-	g_assert_cmpint(g_rmdir(f->directory), ==, 0);
-	g_free(f->directory);
+	fixture_remove(f->directory);
 }
 
 static void expect(const TagsFixture *f, guint i, guint64 address, guint line,
