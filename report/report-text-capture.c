@@ -155,26 +155,21 @@ static void print_list(char *const *list, const char *title,
 		fputs(consequence, out);
 }
 
-static void print_incomplete(const KmtInputCapture *capture, FILE *out)
+/*
+ * Print what was not recorded, and the allocations and frees that the source
+ * cannot record, because a free that is not recorded looks like a leak.
+ */
+static void print_unrecorded(const KmtInputCapture *capture, FILE *out)
 {
-	g_auto(GStrv) list = kmt_input_capture_incomplete(capture);
+	g_auto(GStrv) incomplete = kmt_input_capture_incomplete(capture);
+	g_auto(GStrv) not_seen = kmt_input_capture_not_seen(capture);
 
-	print_list(list, "Incomplete:",
+	print_list(incomplete, "Incomplete:",
 		   "               No figure below is complete. Frees are "
 		   "missing: live objects\n"
 		   "               may have been freed unrecorded.\n",
 		   out);
-}
-
-/*
- * Print the allocations and frees that the source cannot record, because a free
- * that is not recorded looks like a leak.
- */
-static void print_not_seen(const KmtInputCapture *capture, FILE *out)
-{
-	g_auto(GStrv) list = kmt_input_capture_not_seen(capture);
-
-	print_list(list, "Not seen:",
+	print_list(not_seen, "Not seen:",
 		   "               These allocations and frees are missing: "
 		   "live objects may have\n"
 		   "               been freed unrecorded.\n",
@@ -341,8 +336,7 @@ void kmt_text_capture(const KmtReport *report, FILE *out)
 					      "damaged"
 					    : "NOT to its end");
 	print_loss(report, out);
-	print_incomplete(capture, out);
-	print_not_seen(capture, out);
+	print_unrecorded(capture, out);
 	print_recording_limits(capture, out);
 	print_intervals(report, out);
 	if (aggregate->overflowed)
