@@ -413,40 +413,24 @@ static BenchTotals *slab_totals(BenchModel *m, guint type)
 						       : BENCH_SLAB];
 }
 
-static void account_alloc(BenchModel *m, const Site *site, guint32 req)
+static void account_alloc(BenchTotals *t, const Site *site, guint32 req)
 {
-	BenchTotals *both[] = {&m->totals[site->type],
-			       slab_totals(m, site->type)};
-	guint i;
-
-	for (i = 0; i < G_N_ELEMENTS(both); i++) {
-		BenchTotals *t = both[i];
-
-		t->allocs++;
-		t->bytes_requested += req;
-		t->bytes_allocated += site->size;
-		t->live_bytes_requested += req;
-		t->live_bytes_allocated += site->size;
-		t->peak_bytes_allocated =
-			MAX(t->peak_bytes_allocated, t->live_bytes_allocated);
-	}
+	t->allocs++;
+	t->bytes_requested += req;
+	t->bytes_allocated += site->size;
+	t->live_bytes_requested += req;
+	t->live_bytes_allocated += site->size;
+	t->peak_bytes_allocated =
+		MAX(t->peak_bytes_allocated, t->live_bytes_allocated);
 }
 
-static void account_free(BenchModel *m, const Site *site, ModelObject object,
+static void account_free(BenchTotals *t, const Site *site, ModelObject object,
 			 guint cpu)
 {
-	BenchTotals *both[] = {&m->totals[site->type],
-			       slab_totals(m, site->type)};
-	guint i;
-
-	for (i = 0; i < G_N_ELEMENTS(both); i++) {
-		BenchTotals *t = both[i];
-
-		t->frees++;
-		t->cross_cpu_frees += object.cpu != cpu;
-		t->live_bytes_requested -= requested(site, object.ptr);
-		t->live_bytes_allocated -= site->size;
-	}
+	t->frees++;
+	t->cross_cpu_frees += object.cpu != cpu;
+	t->live_bytes_requested -= requested(site, object.ptr);
+	t->live_bytes_allocated -= site->size;
 }
 
 static ALWAYS_INLINE void emit_alloc(BenchModel *m, const State *s,
@@ -464,8 +448,10 @@ static ALWAYS_INLINE void emit_alloc(BenchModel *m, const State *s,
 
 	pool_push(&c->pools[lasting ? LASTING : span],
 		  (ModelObject){ptr, i, s->cpu});
-	if (account)
-		account_alloc(m, site, req);
+	if (account) {
+		account_alloc(&m->totals[site->type], site, req);
+		account_alloc(slab_totals(m, site->type), site, req);
+	}
 	e = bench_sink_next(sink, s->cpu);
 	e->event_id = KMEMTRACE_EVENT_ALLOC;
 	e->type_id = site->type;
@@ -487,8 +473,10 @@ static ALWAYS_INLINE void emit_free(BenchModel *m, const State *s,
 	struct kmemtrace_event *e;
 
 	slab_free(&m->cpus[object.cpu].slabs[site->class], object.ptr);
-	if (account)
-		account_free(m, site, object, s->cpu);
+	if (account) {
+		account_free(&m->totals[site->type], site, object, s->cpu);
+		account_free(slab_totals(m, site->type), site, object, s->cpu);
+	}
 	e = bench_sink_next(sink, s->cpu);
 	e->event_id = KMEMTRACE_EVENT_FREE;
 	e->type_id = site->type;
