@@ -344,31 +344,25 @@ static CachedLookup *get_lookup(KmtSymDwarf *dwarf, guint64 address)
 gboolean kmt_sym_dwarf_lookup(KmtSymDwarf *dwarf, guint64 address,
 			      KmtSymSourceLine *source)
 {
-	CachedLookup *lookup;
-	gboolean found;
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locker =
+		g_mutex_locker_new(&dwarf->mutex);
+	CachedLookup *lookup = get_lookup(dwarf, address);
 
-	g_mutex_lock(&dwarf->mutex);
-	lookup = get_lookup(dwarf, address);
 	if (!lookup->has_source)
 		find_source(dwarf, lookup);
-	found = lookup->found;
 	*source = lookup->source;
-	g_mutex_unlock(&dwarf->mutex);
-	return found;
+	return lookup->found;
 }
 
 const char *kmt_sym_dwarf_directory(KmtSymDwarf *dwarf, guint64 address)
 {
-	const char *directory;
-	CachedLookup *lookup;
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locker =
+		g_mutex_locker_new(&dwarf->mutex);
+	CachedLookup *lookup = get_lookup(dwarf, address);
 
-	g_mutex_lock(&dwarf->mutex);
-	lookup = get_lookup(dwarf, address);
 	if (!lookup->has_directory)
 		find_directory(dwarf, lookup);
-	directory = lookup->directory;
-	g_mutex_unlock(&dwarf->mutex);
-	return directory;
+	return lookup->directory;
 }
 
 /*
