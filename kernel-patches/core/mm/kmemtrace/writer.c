@@ -329,10 +329,7 @@ noinline void kmemtrace_record_slow(u8 event_id, u8 type_id,
 	kmemtrace_end_write(kc);
 	kmemtrace_test_leave(KMEMTRACE_TEST_RECORD_SLOW);
 	raw_local_irq_restore(flags);
-	/*
-	 * fire() acquires locks after local_irq_save(), which informs lockdep only if
-	 * interrupts are on, so the raw section ends first.
-	 */
+	/* fire() disables interrupts again, in the way that lockdep can see. */
 	if (unlikely(counted))
 		watcher->fire(counted, call_site);
 	rcu_read_unlock_sched_notrace();
