@@ -20,7 +20,8 @@ typedef struct {
 	gboolean lost_known;
 	double seconds;	      /* duration of the recording by kmemtraced */
 	gboolean frozen;      /* tracing was off before; seconds is not valid */
-	gboolean is_snapshot; /* larger buffers would not have saved more */
+	gboolean is_snapshot; /* the capture is a snapshot, so no advice is
+			       * given to use larger buffers */
 	guint record_bytes;
 	guint64 n_subbufs;
 	guint64 subbuf_bytes;

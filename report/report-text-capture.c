@@ -138,8 +138,8 @@ static void print_loss(const KmtReport *report, FILE *out)
 }
 
 /*
- * Print the lines of a list, with the title before the first one, and their
- * consequence. NULL prints nothing.
+ * Print the title, the lines of a list, and their consequence. A list that is
+ * NULL prints nothing.
  */
 static void print_list(char *const *list, const char *title,
 		       const char *consequence, FILE *out)

@@ -337,9 +337,10 @@ static inline KmtMatchEntry *kmt_match_table_find(KmtMatchTable *table,
 }
 
 /*
- * Add a closed entry for an address that has none. The new entry may replace a
- * closed entry without pending records whose last record has a merged time from
- * evict_from to evict_to.
+ * Add a closed entry for an address that has none. The new entry may replace an
+ * entry that is closed and has no pending records, if the merged time of the
+ * last record of that entry is in the range from evict_from to evict_to,
+ * inclusive.
  */
 KmtMatchEntry *kmt_match_table_add(KmtMatchTable *table, guint64 hash,
 				   guint type, gint64 evict_from,
