@@ -86,8 +86,8 @@ static void sample_peak(pid_t pid, Cost *cost)
 }
 
 /*
- * Open a counter of the instructions of a process and its threads. Return -1 if
- * the machine has no such counter.
+ * Open a counter of the instructions of a process, its threads and its
+ * children. Return -1 if there is no such counter, or if the kernel refuses it.
  */
 static int open_counter(pid_t pid)
 {

@@ -197,7 +197,8 @@ void kmt_import_set_lost(KmtImport *import, guint64 n_events);
 void kmt_import_set_lost_unknown(KmtImport *import);
 
 /*
- * Return the number of memory events so far, including events without a record.
+ * Return the number of memory events so far: those with a record, and those of
+ * kmt_import_count_no_memory().
  */
 guint64 kmt_import_memory_events(const KmtImport *import);
 

@@ -73,13 +73,12 @@ char *kmt_capture_owner_strip_slashes(const char *path)
 	return stripped;
 }
 
-/* Close fd, which may be AT_FDCWD, and preserve errno. */
+/* Close fd and preserve errno. */
 static void release(int fd)
 {
 	int errnum = errno;
 
-	if (fd >= 0)
-		close(fd);
+	close(fd);
 	errno = errnum;
 }
 

@@ -339,8 +339,8 @@ static inline KmtMatchEntry *kmt_match_table_find(KmtMatchTable *table,
 /*
  * Add a closed entry for an address that has none. The new entry may replace an
  * entry that is closed and has no pending records, if the merged time of the
- * last record of that entry is in the range from evict_from to evict_to,
- * inclusive.
+ * last record of that entry is at least evict_from and less than evict_to, and
+ * if that entry has no confirmed guess.
  */
 KmtMatchEntry *kmt_match_table_add(KmtMatchTable *table, guint64 hash,
 				   guint type, gint64 evict_from,

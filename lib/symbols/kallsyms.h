@@ -22,7 +22,8 @@ typedef enum {
 
 typedef struct KmtSymTable KmtSymTable;
 
-/* Symbol of an address. The KmtSymTable owns the strings. */
+/* Symbol of an address. The strings belong to the KmtSymTable; those of an
+ * allocation tag belong to the KmtSymTags. */
 typedef struct {
 	const char *name;
 	const char *module; /* NULL: the kernel itself */

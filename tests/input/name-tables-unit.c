@@ -284,8 +284,8 @@ static void test_same_number(void)
 }
 
 /*
- * A capture of version 1, or without a version, has no owners: the tables
- * beside its cpu files are ignored.
+ * A capture of version 1, without a version, or with the records of version 1
+ * has no owners: the tables beside its cpu files are ignored.
  */
 static void test_other_versions(void)
 {
