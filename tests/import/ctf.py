@@ -137,3 +137,179 @@ class Ctf(ImportTest):
                              else "not_reported")
             checked = subprocess.run([CHECK, self.out], capture_output=True,
                                      text=True, check=True).stdout
+            self.assertEqual("the recorder does not report losses" in checked,
+                             lost != "0 lost")
+
+    def test_old_pages(self):
+        """Linux before 4.1 records the address of struct page: slab events are
+        imported, and pages are reported as missing."""
+        old = Field("struct page *", "page", 8, 8, 0)
+        points = dict(TRACEPOINTS)
+        for name in ("mm_page_alloc", "mm_page_free"):
+            system, number, fields = points[name]
+            points[name] = (system, number, (old, *fields[1:]))
+        self.imported(self.trace([ctf_packet(of_cpu(USUAL, cpu), points, cpu)
+                                  for cpu in (0, 1)],
+                                 metadata=ctf_metadata(points)))
+        self.assertEqual({r[1] for cpu in (0, 1) for r in self.records(cpu)},
+                         {0, 1})
+        self.assertIn("kmem:mm_page_alloc, which has the address of struct "
+                      "page", self.meta()["not_seen"])
+
+    def test_no_cpu(self):
+        path = self.trace([ctf_packet([kfree(10)], TRACEPOINTS,
+                                      has_cpu=False)], cpu="")
+        self.refused(path, "its events have no CPU")
+
+    def test_cut(self):
+        """Truncated within a packet, within the metadata, and without metadata or
+        streams."""
+        stream = self.usual()[0]
+        for end in (4, 30, 60, len(stream) - 1):
+            with self.subTest(end=end):
+                self.refused(self.trace([stream[:end]]),
+                             "libbabeltrace2 cannot read it", "cut off")
+        metadata = ctf_metadata(TRACEPOINTS)
+        for end in (30, len(metadata) // 2, len(metadata) - 4):
+            with self.subTest(metadata=end):
+                self.refused(self.trace([stream], metadata=metadata[:end]),
+                             "libbabeltrace2 cannot read it")
+        os.mkdir(self.path("empty"))
+        self.refused(self.path("empty"), "neither a CTF trace", "metadata")
+        self.refused(self.trace([], "nothing"), "no memory event")
+
+    def test_metadata_packets(self):
+        """Metadata in packets in either byte order, complete and truncated at any
+        byte, where libbabeltrace2 alone would never return."""
+        text = ctf_metadata(TRACEPOINTS)
+        for order in "<>":
+            data = ctf_metadata_packets(text, order=order)
+            self.imported(self.trace(self.usual(), metadata=data), "-f")
+            self.assert_usual()
+        subprocess.run(["rm", "-r", self.out], check=True)
+        data = ctf_metadata_packets(text)
+        size = 400 + 37 + 16
+        for end in (*range(4, size, 40), size - 1, size + 3, size + 36,
+                    2 * size + 100, len(data) - 1):
+            with self.subTest(end=end):
+                self.refused(self.trace(self.usual(), metadata=data[:end]),
+                             "metadata is cut off or damaged", timeout=20)
+        for name, at, value in (("magic", size, b"\0"), ("size", 28, b"\7"),
+                                ("no size", size + 28, bytes(4)),
+                                ("beyond", 31, b"\x7f"),
+                                ("content", 24, b"\xff\xff"),
+                                ("compressed", 32, b"\1"),
+                                ("version", 35, b"\2")):
+            with self.subTest(damage=name):
+                bad = data[:at] + value + data[at + len(value):]
+                self.refused(self.trace(self.usual(), metadata=bad),
+                             "metadata is cut off or damaged", timeout=20)
+
+    def test_several(self):
+        """The message about several operands contains a command that works."""
+        paths = [self.trace([stream], f"cpu{cpu}")
+                 for cpu, stream in enumerate(self.usual())]
+        result = self.run_import(paths[0], paths[1])
+        self.assertEqual(result.returncode, 1)
+        command = re.search(r": (mkdir all && cp -r .*) && kmemtrace-import "
+                            r"all OUTDIR$", result.stderr.strip())
+        self.assertTrue(command, result.stderr)
+        subprocess.run(["sh", "-ec", command[1]], check=True,
+                       cwd=self.scratch)
+        self.imported(self.path("all"))
+        self.assert_usual()
+
+    def test_fifo(self):
+        """A FIFO in the directory would block libbabeltrace2 forever."""
+        path = self.trace(self.usual())
+        os.mkfifo(os.path.join(path, "fifo"))
+        self.refused(path, "fifo is no regular file", timeout=20)
+
+    @unittest.skipIf(has_address_sanitizer(),
+                     "AddressSanitizer needs all addresses")
+    def test_memory(self):
+        """A field with a billion numbers: the memory limit stops the reader."""
+        metadata = ctf_metadata(TRACEPOINTS).replace(
+            "fields := struct {", "fields := struct { u8 _big[1000000000];")
+        result = self.run_import(self.trace(self.usual(), metadata=metadata),
+                                 timeout=100)
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertRegex(result.stderr, "more than the 10[0-9][0-9] MB that "
+                         "the import allows itself")
+        self.assertNotIn("ulimit", result.stderr)
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+        self.assertFalse(os.path.exists(self.out), "something is left")
+
+    def test_fields(self):
+        gap = ("ptr",)
+        self.refused(self.trace([ctf_packet([kfree(10)], TRACEPOINTS,
+                                            without=gap)], without=gap),
+                     "kmem:", "no integer field 'ptr'", "newer")
+        only = [ctf_packet([Event("sched_switch", 0, 10)], TRACEPOINTS)]
+        self.refused(self.trace(only, "other"), "no memory event")
+
+
+class Options(ImportTest):
+    """Options of kmemtrace-import."""
+
+    def run_with(self, *argv):
+        """Run kmemtrace-import without further arguments."""
+        return subprocess.run([PROGRAM, *argv], capture_output=True, text=True,
+                              check=False)
+
+    def test_mistakes(self):
+        for argv, words in (((), "no file to import"),
+                            (("a",), "OUTDIR is missing"),
+                            (("--abi", "3", "a", "b"), "--abi"),
+                            (("--cpus", "x", "a", "b"), "--cpus"),
+                            (("--what", "a", "b"), "--what")):
+            result = self.run_with(*argv)
+            self.assertEqual((result.returncode, result.stdout), (1, ""))
+            self.assertIn(words, result.stderr)
+            self.assertIn("Try 'kmemtrace-import --help'", result.stderr)
+        result = self.run_with("--version")
+        self.assertEqual(result.returncode, 0)
+        self.assertRegex(result.stdout, "^kmemtrace-import [0-9]")
+
+    def test_stuck(self):
+        """A reader that makes no progress is stopped."""
+        fifo = self.path("fifo")
+        os.mkfifo(fifo)
+        # The FIFO is open for writing, but no byte is written.
+        held = os.open(fifo, os.O_RDWR)
+        self.addCleanup(os.close, held)
+        self.refused(fifo, "made no progress and was stopped",
+                     options=("--stall", "1"), timeout=60)
+
+    def test_manual(self):
+        """The manual page and --help list the same options."""
+        shown = self.run_with("--help")
+        self.assertEqual((shown.returncode, shown.stderr), (0, ""))
+        options = set(re.findall(r"^  (?:-\w, )?--([\w-]+)", shown.stdout, re.M))
+        path = os.path.join(TOP_SRCDIR, "man", "kmemtrace-import.1")
+        with open(path, encoding="ascii") as f:
+            page = f.read()
+        described = set(re.findall(r"^\.It Fl (?:\w(?: Ar \w+)? , Fl )?-([\w-]+)",
+                                   page, re.M))
+        self.assertEqual(options, described)
+        self.assertGreater(len(options), 6)
+
+    def test_meta_is_described(self):
+        """Every key that kmemtrace-import writes is described in kmemtrace(5)."""
+        if lacks("libtraceevent", b"PERFILE2" + bytes(200)):
+            self.skipTest("no libtraceevent")
+        self.imported(self.write("perf.data", perf_data(
+            b"".join(perf_sample(e) for e in USUAL))))
+        path = os.path.join(TOP_SRCDIR, "man", "kmemtrace.5")
+        with open(path, encoding="ascii") as f:
+            page = f.read()
+        described = {key for line in re.findall(r"^\.It Va (.*)$", page, re.M)
+                     for key in line.split(" , ")}
+        for key in self.meta():
+            self.assertIn(key.split(".")[-1], described)
+
+
+if __name__ == "__main__":
+    if lacks("libbabeltrace2", None):
+        del Ctf
+    main()
