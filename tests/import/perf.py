@@ -59,7 +59,7 @@ class Perf(ImportTest):
         self.assertEqual((meta["overruns"], meta["cpu0.overruns"]),
                          (str(2 ** 64 - 1),) * 2)
 
-    def test_caches_of_one_name(self):
+    def test_caches_beyond_all_numbers(self):
         """More caches than numbers; caches of the same name are found again."""
         self.imported(self.data(samples(
             Event("kmem_cache_alloc", 0, 1 + i, {
