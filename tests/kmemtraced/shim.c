@@ -172,20 +172,41 @@ static int is_enabled_file(int fd)
 }
 
 /*
+ * Return a copy of the environment without LD_PRELOAD. The caller frees the
+ * array, but not its strings.
+ */
+static char **environment_of_commands(void)
+{
+	size_t n = 0, used = 0;
+	char **copy;
+
+	while (environ[n])
+		n++;
+	copy = calloc(n + 1, sizeof(*copy));
+	if (!copy)
+		abort();
+	for (size_t i = 0; i < n; i++)
+		if (strncmp(environ[i], "LD_PRELOAD=", 11) != 0)
+			copy[used++] = environ[i];
+	return copy;
+}
+
+/*
  * Run a shell command and return its wait status. system() is no alternative:
  * it ignores SIGINT and SIGQUIT while the command runs, and a pending signal
- * would be lost.
+ * would be lost. The shell may be a program of another architecture than this
+ * library, which it would report as unusable.
  */
 static int shell(const char *command)
 {
-	char text[8192];
-	char *const argv[] = {"sh", "-c", text, NULL};
+	char *const argv[] = {"sh", "-c", (char *)(uintptr_t)command, NULL};
+	char **env = environment_of_commands();
 	int status = -1;
 	pid_t pid;
 
-	snprintf(text, sizeof(text), "unset LD_PRELOAD; %s", command);
-	if (posix_spawn(&pid, "/bin/sh", NULL, NULL, argv, environ) != 0)
+	if (posix_spawn(&pid, "/bin/sh", NULL, NULL, argv, env) != 0)
 		abort();
+	free(env);
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			abort();
