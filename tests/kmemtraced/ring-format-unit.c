@@ -187,6 +187,8 @@ static void test_percpu_and_vmalloc(void)
 	g_assert_cmpuint(e.bytes_req, ==, 100);
 	g_assert_cmpuint(e.bytes_alloc, ==, 100);
 	p = format->by_id->pdata[81];
+	/* The field "failed" is the first half of the word. */
+	data[3] = (guint64)1 << 32 | 1;
 	g_assert_false(kmt_tracepoint_convert(p, bytes, 5, &e));
 	data[3] = 0;
 	g_assert_true(kmt_tracepoint_convert(p, bytes, 5, &e));
