@@ -4,6 +4,9 @@
  * copy of this program in the place of each program that it built, which becomes
  * NAME.elf, so that the tests need no support in the kernel (binfmt_misc).
  *
+ * vm/cross --check sets KMT_EMULATED to the name of the architecture.  The tests that
+ * QEMU cannot support are skipped if this variable is set: see docs/testing.md.
+ *
  * The launcher is static: the dynamic linker of this machine would try to load the
  * library in LD_PRELOAD, which is one of the other architecture.
  *

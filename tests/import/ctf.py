@@ -14,6 +14,7 @@ from import_case import (CHECK, PROGRAM, TOP_SRCDIR, ImportTest,
 from import_events import (A, MORE, TRACEPOINTS, USUAL, Event, Field,
                            more_records, of_cpu)
 from perf_files import perf_data, perf_sample
+from target import EMULATED
 
 
 def kfree(when, ptr=0xffff888000009000):
@@ -49,6 +50,13 @@ class Ctf(ImportTest):
             self.assertEqual((meta["imported_from"], meta["clock"]),
                              ("CTF", "CTF"))
             self.assertIn("7 - :7\n", self.text("tasks"))
+
+    def test_byte_orders(self):
+        """The packets have either byte order; the records have this machine's."""
+        for order in "<>":
+            self.imported(self.trace(self.usual(order=order), order=order),
+                          "-f")
+            self.assert_usual()
 
     def test_percpu_and_vmalloc(self):
         """The trace does not contain the number of CPUs."""
@@ -227,6 +235,7 @@ class Ctf(ImportTest):
 
     @unittest.skipIf(has_address_sanitizer(),
                      "AddressSanitizer needs all addresses")
+    @unittest.skipIf(EMULATED, "QEMU does not enforce RLIMIT_AS")
     def test_memory(self):
         """A field with a billion numbers: the memory limit stops the reader."""
         metadata = ctf_metadata(TRACEPOINTS).replace(

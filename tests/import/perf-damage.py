@@ -5,13 +5,13 @@ record of a loss marks the damage, and the capture is not complete."""
 
 import os
 import random
-import struct
 import sys
 
 from import_case import ImportTest, lacks, main
 from import_events import A, TRACEPOINTS, Event
 from perf_files import (ROUND, perf_compressed, perf_data, perf_lost,
                         perf_other, perf_pipe, perf_record, perf_sample)
+from target import pack
 
 LOST = 3
 SEED = int(os.environ.get("KMT_SEED", random.randrange(1 << 32)))
@@ -69,20 +69,20 @@ class PerfDamage(ImportTest):
         """After a record with an invalid length, no further record can be found."""
         for length in (0, 4, 7):
             some = samples()
-            some[30] = struct.pack("<IHH", 9, 0, length) + some[30][8:]
+            some[30] = pack("IHH", 9, 0, length) + some[30][8:]
             self.partial(self.write("perf.data", perf_data(b"".join(some))))
             self.assert_times(range(1, 31), ([15], [15]))
             self.checked()
 
     def test_one_record(self):
         """Records after a damaged record are imported."""
-        unknown = struct.pack("<I", 0x1000)
+        unknown = pack("I", 0x1000)
         some = samples()
-        other = struct.pack("<QQIIQIIQI", 55, 0, 7, 7, 31, 1, 0, 1, 12)
+        other = pack("QQIIQIIQI", 55, 0, 7, 7, 31, 1, 0, 1, 12)
         for name, bad, losses in (
                 ("short", short_sample(), ([15], [15])),
-                ("event", perf_record(9, other + struct.pack(
-                    "<HHiI", TRACEPOINTS["kfree"][1], 0, 7, 0)), ([], [15])),
+                ("event", perf_record(9, other + pack(
+                    "HHiI", TRACEPOINTS["kfree"][1], 0, 7, 0)), ([], [15])),
                 ("CPU", kfree(31, 70000), ([15], [15])),
                 ("type", unknown + some[30][4:], ([15], [15])),
                 ("no type", bytes(4) + some[30][4:], ([15], [15])),
@@ -101,7 +101,7 @@ class PerfDamage(ImportTest):
                 continue
             with self.subTest(kind):
                 some = samples()
-                some[30] = struct.pack("<I", kind) + some[30][4:]
+                some[30] = pack("I", kind) + some[30][4:]
                 self.partial(self.write("perf.data", perf_data(
                     b"".join(some))))
                 self.assert_times([t for t in range(1, EACH + 1) if t != 31],

@@ -17,14 +17,15 @@ from perf_files import (EVENT_ID, LAYOUT, LOST_SAMPLES, ROUND, perf_build_id,
                         perf_command, perf_compressed, perf_data, perf_kernel,
                         perf_lost, perf_other, perf_pipe, perf_record,
                         perf_sample, perf_tasks)
+from target import ORDER, pack
 
 BUILD_ID = bytes(range(20))
 KERNEL, USER = (1 << 64) - 128, (1 << 64) - 512
 CALLCHAIN, READ = 1 << 5, 1 << 4
 KMALLOC, KFREE = TRACEPOINTS["kmalloc"][1], TRACEPOINTS["kfree"][1]
 EXCLUDE_KERNEL, FREQ, ON_EXEC, BACKWARD = 1 << 5, 1 << 10, 1 << 12, 1 << 27
-CPUS = {7: struct.pack("<II", 4, 2)}
-STACKED = struct.Struct("<BBHiQQQQQqIHHII")
+CPUS = {7: pack("II", 4, 2)}
+STACKED = struct.Struct(ORDER + "BBHiQQQQQqIHHII")
 
 
 def samples(events=USUAL, **settings):
@@ -290,7 +291,7 @@ class Forms(ImportTest):
     def threads(self, *parts, features=None):
         """Write a directory of perf record --threads."""
         self.write("perf.data/data", perf_data(perf_kernel(A), features={
-            24: struct.pack("<Q", 1), **(features or {})}))
+            24: pack("Q", 1), **(features or {})}))
         for number, part in enumerate(parts):
             self.write(f"perf.data/data.{number}", part)
         return self.path("perf.data")
@@ -312,7 +313,7 @@ class Forms(ImportTest):
         """Files in any order; each file counts the losses since the start of the
         recording."""
         def lost(n, event_id=EVENT_ID):
-            return perf_other(LOST_SAMPLES, struct.pack("<Q", n),
+            return perf_other(LOST_SAMPLES, pack("Q", n),
                               event_id=event_id)
         turn = perf_record(ROUND, b"")
         features = command("-a", "--switch-output", "-e", "kmem:*")

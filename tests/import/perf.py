@@ -10,9 +10,10 @@ from resource import RLIMIT_FSIZE, RLIMIT_NOFILE, setrlimit
 
 from import_case import PROGRAM, ImportTest, lacks, main
 from import_events import A, MORE, TRACEPOINTS, USUAL, Event, more_records
-from perf_files import (EVENT_ID, LAYOUT, LOST_SAMPLES, ROUND, perf_build_id,
-                        perf_comm, perf_data, perf_kernel, perf_lost,
-                        perf_other, perf_record, perf_sample, perf_text)
+from perf_files import (EVENT_ID, LAYOUT, LOST_SAMPLES, MAGIC, ROUND,
+                        perf_build_id, perf_comm, perf_data, perf_kernel,
+                        perf_lost, perf_other, perf_record, perf_sample, perf_text)
+from target import ORDER, pack
 
 BUILD_ID = bytes(range(20))
 
@@ -45,7 +46,7 @@ class Perf(ImportTest):
             (1, LAYOUT, ids if i == 0 else (i,)) for i in range(1000))))
         first = 104 + 8 * (len(ids) + 999)
         for i in range(1000):
-            struct.pack_into("<QQ", data, first + 144 * i + 128, 104,
+            struct.pack_into(ORDER + "QQ", data, first + 144 * i + 128, 104,
                              8 * len(ids))
         self.refused(self.write("perf.data", bytes(data)),
                      "list of events is damaged")
@@ -107,7 +108,7 @@ class Perf(ImportTest):
     def test_other_layouts(self):
         """Events whose samples have different layouts are distinguished by their
         ids."""
-        other = perf_record(9, struct.pack("<QQ", 99, 5))
+        other = perf_record(9, pack("QQ", 99, 5))
         self.imported(self.data(other + samples() + other, layouts=(
             (1, 1 << 16, (99,)), (2, LAYOUT, (EVENT_ID, 56)))))
         self.assertEqual(self.meta()["other_events"], "4")
@@ -142,7 +143,7 @@ class Perf(ImportTest):
         self.assertEqual((meta["overruns"], meta["cpu0.overruns"],
                           meta["events"]), ("5", "5", "3"))
         self.imported(self.data(samples([kfree(10)]) + perf_other(
-            LOST_SAMPLES, struct.pack("<Q", 8))), "-f")
+            LOST_SAMPLES, pack("Q", 8))), "-f")
         self.assertEqual(self.meta()["overruns"], "8")
 
     def test_tasks(self):
@@ -189,7 +190,7 @@ class Perf(ImportTest):
 
     def test_percpu_and_vmalloc(self):
         """Sizes are those of all CPUs, if the file contains the number of CPUs."""
-        for features, percpu_bytes in (({7: struct.pack("<II", 4, 3)}, 96),
+        for features, percpu_bytes in (({7: pack("II", 4, 3)}, 96),
                                        ({}, 100)):
             self.imported(self.data(samples(MORE), features=features), "-f")
             self.assertEqual(self.records(0), more_records(percpu_bytes))
@@ -206,7 +207,7 @@ class Perf(ImportTest):
 
     def machine(self, build_id=BUILD_ID, text=0xffffffff81000000):
         """Make the files of the machine that runs the kernel."""
-        self.write("sys/kernel/notes", struct.pack("<III", 4, 20, 3) +
+        self.write("sys/kernel/notes", pack("III", 4, 20, 3) +
                    b"GNU\0" + build_id)
         self.write("proc/kallsyms", f"{text:016x} T _text\n"
                    f"{A:016x} T a_function\n")
@@ -271,9 +272,9 @@ class Perf(ImportTest):
                      "a trace.dat, or a directory of CTF")
         self.refused(self.path("nothing"), "No such file")
         self.refused(self.write("big", perf_data(samples()).replace(
-            b"PERFILE2", b"2ELIFREP")), "other byte order")
-        self.refused(self.write("pipe", b"PERFILE2" + struct.pack("<Q", 16) +
-                                bytes(500)), "damaged")
+            MAGIC, MAGIC[::-1])), "other byte order")
+        self.refused(self.write("pipe", MAGIC + pack("Q", 16) + bytes(500)),
+                     "damaged")
 
     def test_bad_events(self):
         """Each message names an action."""
@@ -286,10 +287,10 @@ class Perf(ImportTest):
                 self.refused(self.data(samples(), layouts=layouts), words)
         self.refused(self.data(perf_record(81, bytes(8))), "compressed")
         self.refused(self.data(perf_sample(USUAL[0])[:-8]), "damaged")
-        self.refused(self.data(struct.pack("<IHH", 9, 0, 4)), "damaged")
-        short = struct.pack("<QQIIQIIQI", EVENT_ID, 0, 7, 7, 1, 0, 0, 1, 12)
-        self.refused(self.data(perf_record(9, short + struct.pack(
-            "<HHiI", TRACEPOINTS["kfree"][1], 0, 7, 0))),
+        self.refused(self.data(pack("IHH", 9, 0, 4)), "damaged")
+        short = pack("QQIIQIIQI", EVENT_ID, 0, 7, 7, 1, 0, 0, 1, 12)
+        self.refused(self.data(perf_record(9, short + pack(
+            "HHiI", TRACEPOINTS["kfree"][1], 0, 7, 0))),
             "an event of kfree has 12 bytes, but its format requires 24")
         self.refused(self.data(perf_sample(kfree(1, cpu=70000))), "CPU 70000")
 

@@ -6,13 +6,13 @@ record of a loss marks each damaged page."""
 import json
 import os
 import random
-import struct
 import subprocess
 import sys
 
 from damaged_pages import DAMAGE, EACH
 from import_case import REPORT, ImportTest, lacks, main
 from import_events import A, TRACEPOINTS, Event
+from target import pack
 from trace_dat_files import (PACKERS, PAGE, dat_option, dat_stats, ring_page,
                              trace_dat, trace_dat7)
 
@@ -85,9 +85,9 @@ class Damage(ImportTest):
         is not."""
         for clock, more, ticks, whole in (
                 ("uptime", b"", 500, False), ("uptime", b"", 0, True),
-                ("x86-tsc", dat_option(14, struct.pack("<IIQ", 1000, 0, 0)),
+                ("x86-tsc", dat_option(14, pack("IIQ", 1000, 0, 0)),
                  900, True),
-                ("x86-tsc", dat_option(14, struct.pack("<IIQ", 1000, 0, 0)),
+                ("x86-tsc", dat_option(14, pack("IIQ", 1000, 0, 0)),
                  1100, False)):
             pages = [ring_page([Event("kfree", 0, when, {
                 "call_site": A, "ptr": 1 << 63 | when})], TRACEPOINTS)
@@ -203,8 +203,8 @@ class Damage(ImportTest):
             at = data.index(PACKERS[packing](pages[2] + pages[3]))
             for name, change, expected in (
                     ("data", (at, b"\0" * 8), [0, 1, 4, 5]),
-                    ("length", (at - 8, b"\xff\xff\xff\x7f"), [0, 1]),
-                    ("unpacked length", (at - 4, b"\xff\xff\xff\x7f"),
+                    ("length", (at - 8, pack("I", 0x7fffffff)), [0, 1]),
+                    ("unpacked length", (at - 4, pack("I", 0x7fffffff)),
                      [0, 1, 4, 5])):
                 with self.subTest(packing=packing, damage=name):
                     where, what = change

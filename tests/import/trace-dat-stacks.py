@@ -10,6 +10,7 @@ import sys
 
 from import_case import ImportTest, lacks, main
 from import_events import A, B, TRACEPOINTS, Event, Field
+from target import ORDER
 from trace_dat_files import ring_page, trace_dat
 
 DEPTH = 4
@@ -17,7 +18,7 @@ WITH_STACKS = {**TRACEPOINTS, "kernel_stack": ("ftrace", 4, (
     Field("int", "size", 8, 4, 1), *(
         Field("unsigned long", f"caller{i}", 16 + 8 * i, 8, 0)
         for i in range(DEPTH))))}
-STACKED = struct.Struct("<BBHiQQQQQqIHHII")
+STACKED = struct.Struct(ORDER + "BBHiQQQQQqIHHII")
 HARDIRQ, SOFTIRQ, NMI = 8, 16, 64
 NAMES = "".join(f"{address:016x} T {name}\n" for address, name in (
     (A, "trace_event_raw_event_x"), (A + 16, "__alloc_pages"),

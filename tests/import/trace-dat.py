@@ -15,6 +15,7 @@ from import_case import (PROGRAM, REPORT, ImportTest, lacks, main,
                          sanitizer_environment)
 from import_events import (A, MORE, TRACEPOINTS, USUAL, Event, Field,
                            more_records, of_cpu)
+from target import ORDER, pack
 from trace_dat_files import (PAGE, dat_option, dat_stats, ring_page, trace_dat,
                              trace_dat7, usual_kallsyms)
 
@@ -187,8 +188,7 @@ class TraceDat(ImportTest):
             self.imported(self.write("trace.dat", data), "-f")
             self.assertEqual(self.records(0)[0][9], 1000 * 10000000)
         # 1.5 ns for each cycle.
-        for data in of("x86-tsc", dat_option(14, struct.pack(
-                "<IIQ", 3, 1, 0))):
+        for data in of("x86-tsc", dat_option(14, pack("IIQ", 3, 1, 0))):
             self.imported(self.write("trace.dat", data), "-f")
             self.assertEqual(self.records(0)[0][9], 1500)
         subprocess.run(["rm", "-r", self.out], check=True)
@@ -304,15 +304,15 @@ class TraceDat(ImportTest):
         at = data.index(b"flyrecord\0") + 10
         first = data[at:at + 16]
         six = data[:at + 16] + first + data[at + 32:]
-        whole = struct.pack("<QQ", *struct.unpack("<Q8x", first), 2 * PAGE)
+        whole = pack("QQ", *struct.unpack(ORDER + "Q8x", first), 2 * PAGE)
         overlap = data[:at] + whole + data[at + 16:]
         two = trace_dat(pages, instance=("mine", pages))
         one = two.index(b"flyrecord\0") + 10
         buffers = two[:one + 42] + two[one:one + 32] + two[one + 74:]
         seven = trace_dat7([("", pages)], packing="none")
-        entry = seven.index(struct.pack("<I", 1), seven.rindex(b"local\0"))
-        other = struct.pack("<IQQ", 1, *struct.unpack_from(
-            "<QQ", seven, entry - 16))
+        entry = seven.index(pack("I", 1), seven.rindex(b"local\0"))
+        other = pack("IQQ", 1, *struct.unpack_from(
+            ORDER + "QQ", seven, entry - 16))
         pages_again = seven[:entry] + other + seven[entry + 20:]
         cpu_again = seven[:entry] + bytes(4) + seven[entry + 4:]
         for name, bad in (("version 6", six), ("overlap", overlap),
@@ -324,23 +324,23 @@ class TraceDat(ImportTest):
 
     def test_many_buffers(self):
         """Many buffers that refer to one table of CPUs are refused."""
-        options = b"".join(struct.pack("<HIQ", 3, 10, 60) + b"b\0"
+        options = b"".join(pack("HIQ", 3, 10, 60) + b"b\0"
                            for _ in range(5000))
         data = usual(options=options)
         at = data.index(b"options  \0") - 4
         for cpus in (2, 60000):
-            self.refused(self.write("bad", data[:at] + struct.pack("<I", cpus)
+            self.refused(self.write("bad", data[:at] + pack("I", cpus)
                                     + data[at + 4:]),
                          "cut off or damaged within its options")
 
     def test_shortened(self):
         """Another process truncates the file during the import."""
         data = usual()
-        start = struct.unpack_from("<Q", data, data.index(
+        start = struct.unpack_from(ORDER + "Q", data, data.index(
             b"flyrecord\0") + 10)[0]
         at = data.index(b"flyrecord\0") + 18
         size = 1 << 30
-        path = self.write("big", data[:at] + struct.pack("<Q", size) +
+        path = self.write("big", data[:at] + pack("Q", size) +
                           bytes(16) + data[at + 24:start])
         os.truncate(path, start + size)
         with subprocess.Popen([PROGRAM, path, self.out], stderr=subprocess.PIPE,
@@ -368,7 +368,7 @@ class TraceDat(ImportTest):
                  for t in range(1, 4001)]
         data = trace_dat7([("", [pages])], chunk_pages=1)
         path = self.write("trace.dat", data)
-        at = data.index(struct.pack("<I", len(pages)))
+        at = data.index(pack("I", len(pages)))
         self.imported(path, "-f")
         self.assertEqual(len(self.records(0)), len(pages))
         changed = False
@@ -384,7 +384,7 @@ class TraceDat(ImportTest):
                         text=True, env=sanitizer_environment()) as program:
                     while program.poll() is None:
                         for count in (1, len(pages)):
-                            mapped[at:at + 4] = struct.pack("<I", count)
+                            mapped[at:at + 4] = pack("I", count)
                     said = program.stderr.read()
                 if program.returncode == 1:
                     self.assertIn("it changed while it was read", said)
@@ -426,7 +426,7 @@ class TraceDat(ImportTest):
         at = data.index(b"\0", 10) + 3
         for size in (0, 4095):
             self.refused(self.write("bad", data[:at] +
-                                    struct.pack("<I", size) + data[at + 4:]),
+                                    pack("I", size) + data[at + 4:]),
                          "no valid page size")
 
     def test_damaged(self):
@@ -446,6 +446,13 @@ class TraceDat(ImportTest):
                 self.assertEqual(self.meta()["complete"],
                                  "false" if result.returncode else "true")
                 subprocess.run(["rm", "-r", self.out], check=True)
+
+    def test_other_byte_order(self):
+        """The header contains the byte order of the recorded machine."""
+        for data in (usual(), usual7()):
+            at = data.index(b"\0", 10) + 1
+            self.refused(self.write("x", data[:at] + bytes([1 - data[at]]) +
+                                    data[at + 1:]), "other byte order")
 
     def test_newer(self):
         self.refused(self.write("trace.dat", usual(version=b"99")),

@@ -10,9 +10,10 @@ import struct
 
 from kmemtraced_fake import (CHUNK, RECORD, DaemonTest, main, records,
                              records_v2, wait_for)
+from target import ORDER
 
 # Layout of a LOST record of version 2.
-LOST = struct.Struct("=BBHi16xQq8xq8x")
+LOST = struct.Struct(ORDER + "BBHi16xQq8xq8x")
 LOST_ID = 3
 SUBBUF = 8192
 

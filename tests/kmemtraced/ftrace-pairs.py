@@ -10,8 +10,9 @@ import unittest
 from kmemtraced_fake import main
 from kmemtraced_tracefs import (PAGE, SOURCE_READY, TracefsTest, event, page,
                                 page_event)
+from target import ORDER, pack
 
-RECORD = struct.Struct("=BBHiQQQQQqIHH")
+RECORD = struct.Struct(ORDER + "BBHiQQQQQqIHH")
 INNER, CALLER = 0xffffffff81000110, 0xffffffff81000210
 PTR = 0xffff888000010000
 NAMES = """ffffffff81000100 T {}
@@ -102,8 +103,8 @@ class Pairs(TracefsTest):
         second = kmalloc(CALLER)
         self.assert_both(first, page(20, second, missed=True))
         stored = bytearray(page(20, second))
-        struct.pack_into("=Q", stored, 8, len(second) | 3 << 30)
-        struct.pack_into("=Q", stored, 16 + len(second), 6)
+        struct.pack_into(ORDER + "Q", stored, 8, len(second) | 3 << 30)
+        struct.pack_into(ORDER + "Q", stored, 16 + len(second), 6)
         self.assert_both(first, bytes(stored), between=[(3, 0)], lost=6)
 
     def test_damage(self):
@@ -112,7 +113,7 @@ class Pairs(TracefsTest):
         for damaged in (
                 # An event that is longer than the rest of its page, and one that
                 # is too short for its fields.
-                page(10, pages(), kmalloc(INNER), struct.pack("=I", 20)),
+                page(10, pages(), kmalloc(INNER), pack("I", 20)),
                 page(10, pages(), kmalloc(INNER), kmalloc(7)[:4] + bytes(4))):
             self.assert_both(damaged, second, status=1)
 

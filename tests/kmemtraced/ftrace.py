@@ -13,9 +13,10 @@ import unittest
 from kmemtraced_fake import TOP_BUILDDIR, acting, main, wait_for
 from kmemtraced_tracefs import (SOURCE_READY, TRACEPOINTS, TracefsTest, event,
                                 page)
+from target import ORDER
 
 REPORT = os.path.join(TOP_BUILDDIR, "report", "kmemtrace-report")
-RECORD = struct.Struct("=BBHiQQQQQqIHH")
+RECORD = struct.Struct(ORDER + "BBHiQQQQQqIHH")
 PAGES = (page(5000, event("kmalloc", 0, 0x1000), event("kfree", 7, 0x1000)) +
          page(9000, event("kmem_cache_alloc", 1, 0x2000)),
          page(7000, event("kmem_cache_free", 0, 0x2000)))

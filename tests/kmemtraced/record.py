@@ -8,11 +8,11 @@ import pty
 import re
 import signal
 import stat
-import sys
 import time
 
 from kmemtraced_fake import (CHUNK, RECORD, TIMEOUT_S, Daemon, DaemonTest,
                              acting, main, records, records_v2, wait_for)
+from target import BYTE_ORDER
 
 # More records than the reader's memory holds, and not a multiple of any buffer
 # size.
@@ -100,7 +100,7 @@ class Recording(DaemonTest):
         self.assertRegex(capture.pop("kmemtraced_version"), r"^\d+\.\d+")
         self.assertEqual(capture, {
             "format": "1", "abi_version": "1", "record_size": "56",
-            "byte_order": sys.byteorder,
+            "byte_order": BYTE_ORDER,
             "word_size": capture["word_size"],
             "page_size": str(os.sysconf("SC_PAGESIZE")),
             "machine": os.uname().machine,

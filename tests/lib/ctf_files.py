@@ -13,7 +13,7 @@ typealias integer {{ size = 16; align = 8; signed = false; }} := u16;
 typealias integer {{ size = 32; align = 8; signed = false; }} := u32;
 typealias integer {{ size = 64; align = 8; signed = false; }} := u64;
 typealias integer {{ size = 32; align = 8; signed = true; }} := s32;
-trace {{ major = 1; minor = 8; byte_order = le;
+trace {{ major = 1; minor = 8; byte_order = {byte_order};
   packet.header := struct {{ u32 magic; u32 stream_id; }}; }};
 clock {{ name = c; freq = 1000000000; }};
 typealias integer {{ size = 64; align = 8; map = clock.c.value; }} := ts;
@@ -25,9 +25,10 @@ stream {{ id = 0;
 
 
 def ctf_metadata(tracepoints, prefix="{system}:", cpu=" u32 cpu_id;",
-                 context="", without=(), env=None):
-    """Return the metadata as text."""
-    text = CTF_HEAD.format(cpu=cpu, context=context)
+                 context="", without=(), env=None, order="<"):
+    """Return the metadata as text. order: the byte order of the packets."""
+    text = CTF_HEAD.format(cpu=cpu, context=context,
+                           byte_order="le" if order == "<" else "be")
     if env:
         text += "env {" + "".join(f' {key} = "{value}";' for key, value
                                   in env.items()) + " };\n"
@@ -59,14 +60,14 @@ def ctf_metadata_packets(text, step=400, order="<"):
 
 
 def ctf_packet(events, tracepoints, cpu=0, discarded=0, without=(),
-               context=b"", has_cpu=True):
+               context=b"", has_cpu=True, order="<"):
     """Return a packet of the events of one CPU."""
     body = b""
     for event in events:
         _, number, fields = tracepoints[event.name]
         values = {"common_type": number, "common_pid": 7, "node": -1,
                   **event.values}
-        body += struct.pack("<HQ", number, event.time) + context
+        body += struct.pack(order + "HQ", number, event.time) + context
         for field in COMMON + tuple(fields):
             if field.name in without:
                 continue
@@ -75,8 +76,8 @@ def ctf_packet(events, tracepoints, cpu=0, discarded=0, without=(),
                 body += str(value or "").encode() + b"\0"
             else:
                 body += (value & (1 << field.size * 8) - 1).to_bytes(
-                    field.size, "little")
+                    field.size, "little" if order == "<" else "big")
     size = 8 + 40 + (4 if has_cpu else 0) + len(body)
-    head = struct.pack("<IIQQQQQ", 0xc1fc1fc1, 0, events[0].time,
+    head = struct.pack(order + "IIQQQQQ", 0xc1fc1fc1, 0, events[0].time,
                        events[-1].time, size * 8, size * 8, discarded)
-    return head + (struct.pack("<I", cpu) if has_cpu else b"") + body
+    return head + (struct.pack(order + "I", cpu) if has_cpu else b"") + body

@@ -3,6 +3,7 @@
 
 import struct
 
+from target import ORDER, pack
 from trace_dat_files import PAGE
 
 # Events on each page.
@@ -11,17 +12,17 @@ EACH = 40
 
 def set_commit(page, value):
     """Return the page with another length."""
-    return page[:8] + struct.pack("<Q", value) + page[16:]
+    return page[:8] + pack("Q", value) + page[16:]
 
 
 def set_time(page, value):
     """Return the page with another time."""
-    return struct.pack("<Q", value) + page[8:]
+    return pack("Q", value) + page[8:]
 
 
 def commit_of(page):
     """Return the length of the data of a page."""
-    return struct.unpack_from("<Q", page, 8)[0]
+    return struct.unpack_from(ORDER + "Q", page, 8)[0]
 
 
 # Name of a damage: function that makes a page unusable.

@@ -9,6 +9,7 @@ import tempfile
 import unittest
 
 from import_events import USUAL_RECORDS
+from target import ORDER
 
 # Captures then belong to root.
 for variable in "SUDO_UID", "SUDO_GID":
@@ -21,7 +22,7 @@ TOP = os.environ.get("top_builddir", ".")
 PROGRAM = os.path.join(TOP, "import", "kmemtrace-import")
 CHECK = os.path.join(TOP, "check", "kmemtrace-check")
 REPORT = os.path.join(TOP, "report", "kmemtrace-report")
-RECORD = struct.Struct("<BBHiQQQQQqIHH")
+RECORD = struct.Struct(ORDER + "BBHiQQQQQqIHH")
 
 
 def lacks(library, content):

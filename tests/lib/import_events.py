@@ -6,7 +6,8 @@ CTF with the same events give the same capture.
 """
 
 import collections
-import struct
+
+from target import BYTE_ORDER, pack
 
 Event = collections.namedtuple("Event", "name cpu time values",
                                defaults=({},))
@@ -87,7 +88,7 @@ def raw(event, tracepoints):
             value = len(text) << 16 | len(data) + len(tail)
             tail += text
         data[field.offset:field.offset + field.size] = (
-            value & (1 << field.size * 8) - 1).to_bytes(field.size, "little")
+            value & (1 << field.size * 8) - 1).to_bytes(field.size, BYTE_ORDER)
     return bytes(data) + tail.ljust((len(tail) + 7) & ~7, b"\0")
 
 
@@ -98,23 +99,22 @@ def tracing_data(tracepoints, version=b"0.6", kallsyms=b"", comms=b"",
                    b"\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
                    b"\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
                    b"\tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n")
-    out = b"\x17\x08\x44tracing" + version + b"\0" + b"\0\x08"
-    out += struct.pack("<I", 4096)
-    out += b"header_page\0" + struct.pack("<Q", len(header_page)) + header_page
-    out += (b"header_event\0" + struct.pack("<Q", len(header_event)) +
-            header_event)
-    out += struct.pack("<I", 0)
+    out = b"\x17\x08\x44tracing" + version + b"\0"
+    out += pack("BBI", BYTE_ORDER == "big", 8, 4096)
+    out += b"header_page\0" + pack("Q", len(header_page)) + header_page
+    out += b"header_event\0" + pack("Q", len(header_event)) + header_event
+    out += pack("I", 0)
     systems = sorted({system for system, _, _ in tracepoints.values()})
-    out += struct.pack("<I", len(systems))
+    out += pack("I", len(systems))
     for system in systems:
         names = [n for n, (s, _, _) in tracepoints.items() if s == system]
-        out += system.encode() + b"\0" + struct.pack("<I", len(names))
+        out += system.encode() + b"\0" + pack("I", len(names))
         for name in names:
             text = format_text(name, tracepoints)
-            out += struct.pack("<Q", len(text)) + text
-    out += struct.pack("<I", len(kallsyms)) + kallsyms
-    out += struct.pack("<I", 0)
-    return out + struct.pack("<Q", len(comms)) + comms
+            out += pack("Q", len(text)) + text
+    out += pack("I", len(kallsyms)) + kallsyms
+    out += pack("I", 0)
+    return out + pack("Q", len(comms)) + comms
 
 
 # Events of kinds that only some kernels have; the last allocation failed.

@@ -21,6 +21,7 @@ import time
 import unittest
 
 import mkcapture
+from target import BYTE_ORDER, ORDER, pack
 
 TOP_BUILDDIR = os.path.abspath(os.environ.get("top_builddir", "."))
 PROGRAM = os.path.join(TOP_BUILDDIR, "kmemtraced", "kmemtraced")
@@ -49,7 +50,8 @@ def records(n, start=0, cpu=0):
     """Return n different records of version 1."""
     return b"".join(
         mkcapture.alloc(1000 + start + i,
-                        0xffff888000000000 + (cpu << 32) + (start + i) * 64)
+                        0xffff888000000000 + (cpu << 32) + (start + i) * 64,
+                        order=BYTE_ORDER)
         for i in range(n))
 
 
@@ -57,7 +59,8 @@ def records_v2(n, start=0, **fields):
     """Return n different records of version 2."""
     return b"".join(
         mkcapture.event_v2(t=1000 + i, ptr=0xffff888000000000 + i * 64, pid=i,
-                           cache=7, type_id=mkcapture.CACHE, **fields)
+                           cache=7, type_id=mkcapture.CACHE, order=BYTE_ORDER,
+                           **fields)
         for i in range(start, start + n))
 
 
@@ -158,9 +161,9 @@ class FakeDebugfs:
     def replace_buffer(self, cpu):
         """Start a new generation of a buffer, as after a change of its size."""
         with open(os.path.join(self.path, f".ring-cpu{cpu}"), "r+b") as file:
-            generation, = struct.unpack("=Q", file.read(8))
+            generation, = struct.unpack(ORDER + "Q", file.read(8))
             file.seek(0)
-            file.write(struct.pack("=Q", generation + 1))
+            file.write(pack("Q", generation + 1))
 
     def lose(self, cpu, events, since, timestamp):
         """Report overwritten records before the next ones."""
@@ -169,7 +172,7 @@ class FakeDebugfs:
     def ring(self, cpu):
         """Return the released and the written bytes of the mapped buffer."""
         with open(os.path.join(self.path, f".ring-cpu{cpu}"), "rb") as file:
-            return struct.unpack("=8xQQ", file.read(24))
+            return struct.unpack(ORDER + "8xQQ", file.read(24))
 
     def close(self):
         """Close the FIFOs."""
@@ -313,9 +316,9 @@ class DaemonTest(unittest.TestCase):
                                      f"cpu{cpu}", f"node{node}"))
         os.makedirs(os.path.join(self.sys, "kernel"))
         self.write(os.path.join(self.sys, "kernel/notes"),
-                   struct.pack("=III4s4s", 4, 4, 7, b"XYZ\0", b"\1\2\3\4") +
-                   struct.pack("=III4s5sxxx", 4, 5, 3, b"GNU\0",
-                               b"\xde\xad\xbe\xef\x01"))
+                   pack("III4s4s", 4, 4, 7, b"XYZ\0", b"\1\2\3\4") +
+                   pack("III4s5sxxx", 4, 5, 3, b"GNU\0",
+                        b"\xde\xad\xbe\xef\x01"))
         self.kernel = None
 
     @staticmethod

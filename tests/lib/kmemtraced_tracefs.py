@@ -9,9 +9,9 @@ which can be read once.
 import os
 import struct
 import subprocess
-import sys
 
 from kmemtraced_fake import PROGRAM, DaemonTest
+from target import BYTE_ORDER, ORDER, pack
 
 COMMON = (("unsigned short", "common_type", 0, 2, 0),
           ("unsigned char", "common_flags", 2, 1, 0),
@@ -74,22 +74,22 @@ def format_text(name, number, fields):
 def with_head(data, delta):
     """Return an event of the ring buffer."""
     words = len(data) // 4
-    head = words | delta << 5 if sys.byteorder == "little" else \
+    head = words | delta << 5 if BYTE_ORDER == "little" else \
         words << 27 | delta
-    return struct.pack("=I", head) + data
+    return pack("I", head) + data
 
 
 def newtask(delta, pid, comm, parent=1):
     """Return the event of a new task."""
-    return with_head(struct.pack(
-        "=HBBii16s4xQhxx", TASK_POINTS["task_newtask"][0], 0, 0, parent, pid,
+    return with_head(pack(
+        "HBBii16s4xQhxx", TASK_POINTS["task_newtask"][0], 0, 0, parent, pid,
         comm.encode(), 0, 0), delta)
 
 
 def rename(delta, pid, old, new, by=None):
     """Return the event of a task that is renamed."""
-    return with_head(struct.pack(
-        "=HBBii16s16shxx", TASK_POINTS["task_rename"][0], 0, 0, by or pid, pid,
+    return with_head(pack(
+        "HBBii16s16shxx", TASK_POINTS["task_rename"][0], 0, 0, by or pid, pid,
         old.encode(), new.encode(), 0), delta)
 
 
@@ -97,18 +97,18 @@ def event(name, delta, ptr, pid=1, flags=0, site=0xffffffff81000010,
           sizes=(100, 128)):
     """Return a slab event with its common fields."""
     number = TRACEPOINTS[name][0]
-    data = struct.pack("=HBBiQQ", number, flags, 0, pid, site, ptr)
+    data = pack("HBBiQQ", number, flags, 0, pid, site, ptr)
     if "alloc" in name:
-        data += struct.pack("=QQQii", *sizes, 0xcc0, -1, 0)
+        data += pack("QQQii", *sizes, 0xcc0, -1, 0)
     return with_head(data, delta)
 
 
 def page_event(name, delta, pfn, order, pid=1, flags=0):
     """Return an event of the page allocator."""
-    data = struct.pack("=HBBiQii", TRACEPOINTS[name][0], flags, 0, pid, pfn,
+    data = pack("HBBiQii", TRACEPOINTS[name][0], flags, 0, pid, pfn,
                        order, 0)
     if "alloc" in name:
-        data += struct.pack("=Q", 0xcc0)
+        data += pack("Q", 0xcc0)
     return with_head(data, delta)
 
 
@@ -116,18 +116,18 @@ def page(time_ns, *events, missed=False):
     """Return a page of the ring buffer."""
     data = b"".join(events)
     commit = len(data) | (1 << 31 if missed else 0)
-    return struct.pack("=QQ", time_ns, commit) + data.ljust(PAGE - 16, b"\0")
+    return pack("QQ", time_ns, commit) + data.ljust(PAGE - 16, b"\0")
 
 
 def count(raw):
     """Count the events of pages, as the kernel counts consumed events."""
     n = 0
     for start in range(0, len(raw), PAGE):
-        commit = struct.unpack_from("=Q", raw, start + 8)[0] & 0xfffff
+        commit = struct.unpack_from(ORDER + "Q", raw, start + 8)[0] & 0xfffff
         at, end = start + 16, start + 16 + min(commit, PAGE - 16)
         while at < end:
-            head, = struct.unpack_from("=I", raw, at)
-            words = head & 31 if sys.byteorder == "little" else head >> 27
+            head, = struct.unpack_from(ORDER + "I", raw, at)
+            words = head & 31 if BYTE_ORDER == "little" else head >> 27
             n += 1
             at += 4 + words * 4
     return n

@@ -25,6 +25,7 @@ EXTRA_DIST += \
 	tests/lib/report_case.py \
 	tests/lib/seeds.py \
 	tests/lib/source_case.py \
+	tests/lib/target.py \
 	tests/lib/trace_dat_files.py
 
 check_PROGRAMS += tests/lib/preload-malloc.so

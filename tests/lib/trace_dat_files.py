@@ -5,6 +5,7 @@ import struct
 import zlib
 
 from import_events import END, SITES, TRACEPOINTS, raw, tracing_data
+from target import BYTE_ORDER, ORDER, pack
 
 PAGE = 4096
 
@@ -16,7 +17,9 @@ def ring_page(events, tracepoints, missed=None):
     now = events[0].time
     for event in events:
         body = raw(event, tracepoints)
-        data += struct.pack("<I", len(body) // 4 | event.time - now << 5)
+        words, delta = len(body) // 4, event.time - now
+        data += pack("I", words | delta << 5 if BYTE_ORDER == "little" else
+                     words << 27 | delta)
         data += body
         now = event.time
     commit = len(data)
@@ -24,8 +27,8 @@ def ring_page(events, tracepoints, missed=None):
         commit |= 1 << 31
     if missed and missed > 0:
         commit |= 1 << 30
-        data += struct.pack("<Q", missed)
-    return struct.pack("<QQ", events[0].time, commit) + \
+        data += pack("Q", missed)
+    return pack("QQ", events[0].time, commit) + \
         data.ljust(PAGE - 16, b"\0")
 
 
@@ -36,7 +39,7 @@ def cpu_tables(start, buffers):
         table = b"flyrecord\0"
         for pages in cpus:
             size = len(pages) * PAGE
-            table += struct.pack("<QQ", start + len(data), size)
+            table += pack("QQ", start + len(data), size)
             data += b"".join(pages)
         tables.append(table)
     return tables, data
@@ -50,7 +53,7 @@ def usual_kallsyms():
 
 def dat_option(number, data):
     """Return an option of trace.dat."""
-    return struct.pack("<HI", number, len(data)) + data
+    return pack("HI", number, len(data)) + data
 
 
 def dat_stats(cpu, unread=0, read=0, overrun=0, commit=0, dropped=0):
@@ -69,7 +72,7 @@ def trace_dat(cpus, tracepoints=None, version=b"6", comms=b"7 a task\n",
     if kallsyms is None:
         kallsyms = usual_kallsyms()
     head = tracing_data(tracepoints or TRACEPOINTS, version, kallsyms, comms)
-    head += struct.pack("<I", len(cpus)) + b"options  \0" + options
+    head += pack("I", len(cpus)) + b"options  \0" + options
     name, more = instance or ("", [])
     length = len(head) + 2 + (14 + len(name) + 1 if instance else 0)
     # Offsets of the tables of buffers and of the pages after them.
@@ -78,8 +81,8 @@ def trace_dat(cpus, tracepoints=None, version=b"6", comms=b"7 a task\n",
     tables, data = cpu_tables(start, [cpus, more])
     if instance:
         text = name.encode() + b"\0"
-        head += struct.pack("<HIQ", 3, 8 + len(text), second) + text
-    head += struct.pack("<H", 0) + tables[0]
+        head += pack("HIQ", 3, 8 + len(text), second) + text
+    head += pack("H", 0) + tables[0]
     if instance:
         head += tables[1]
     return head.ljust(start, b"\0") + data
@@ -105,19 +108,19 @@ class Dat7:
     def __init__(self, packing):
         self.pack = PACKERS.get(packing)
         self.out = bytearray(
-            b"\x17\x08\x44tracing7\0\0\x08" + struct.pack("<I", PAGE) +
+            b"\x17\x08\x44tracing7\0" +
+            pack("BBI", BYTE_ORDER == "big", 8, PAGE) +
             packing.encode() + b"\0" + b"1.0\0" + bytes(8))
         self.first = len(self.out) - 8
 
-    def section(self, number, data, pack=True):
+    def section(self, number, data, compress=True):
         """Write a section; return its offset."""
         at = len(self.out)
-        if self.pack and pack:
+        compress = compress and bool(self.pack)
+        if compress:
             packed = self.pack(data)
-            data = struct.pack("<II", len(packed), len(data)) + packed
-        self.out += struct.pack("<HHIQ", number,
-                                int(bool(self.pack and pack)), 0,
-                                len(data)) + data
+            data = pack("II", len(packed), len(data)) + packed
+        self.out += pack("HHIQ", number, compress, 0, len(data)) + data
         return at
 
     def cpu(self, pages, chunk_pages):
@@ -130,24 +133,25 @@ class Dat7:
         at = len(self.out)
         chunks = [b"".join(pages[i:i + chunk_pages])
                   for i in range(0, len(pages), chunk_pages)]
-        self.out += struct.pack("<I", len(chunks))
+        self.out += pack("I", len(chunks))
         for chunk in chunks:
             packed = self.pack(chunk)
-            self.out += struct.pack("<II", len(packed), len(chunk)) + packed
+            self.out += pack("II", len(packed), len(chunk)) + packed
         # trace-cmd does not include the number of chunks in the size.
         return at, len(self.out) - at - 4 if chunks else 0
 
     def buffer(self, name, cpus, chunk_pages, clock):
         """Return the option of a buffer."""
         at = len(self.out)
-        self.out += struct.pack("<HHIQ", 3, int(bool(self.pack)), 0, 0)
+        self.out += pack("HHIQ", 3, bool(self.pack), 0, 0)
         table = b"".join(
-            struct.pack("<IQQ", number, *self.cpu(pages, chunk_pages))
+            pack("IQQ", number, *self.cpu(pages, chunk_pages))
             for number, pages in enumerate(cpus))
-        struct.pack_into("<Q", self.out, at + 8, len(self.out) - at - 16)
-        return dat_option(3, struct.pack("<Q", at) + name.encode() + b"\0" +
+        struct.pack_into(ORDER + "Q", self.out, at + 8,
+                         len(self.out) - at - 16)
+        return dat_option(3, pack("Q", at) + name.encode() + b"\0" +
                           clock.encode() + b"\0" +
-                          struct.pack("<II", PAGE, len(cpus)) + table)
+                          pack("II", PAGE, len(cpus)) + table)
 
 
 def trace_dat7(buffers, packing="zstd", tracepoints=None, options=b"",
@@ -158,25 +162,24 @@ def trace_dat7(buffers, packing="zstd", tracepoints=None, options=b"",
     # The same parts as in a file of version 6.
     whole = tracing_data(points, b"6", b"", b"")
     begin = whole.index(b"header_page\0")
-    middle = whole.index(struct.pack("<I", 0), whole.index(
+    middle = whole.index(pack("I", 0), whole.index(
         b"header_event\0") + 21 + len(b"# compressed entry header\n"))
     file = Dat7(packing)
     kallsyms = usual_kallsyms() if kallsyms is None else kallsyms
     sections = (
         (16, whole[begin:middle]),
-        (17, struct.pack("<I", 0)),
+        (17, pack("I", 0)),
         (18, whole[middle + 4:-16]),
-        (19, struct.pack("<I", len(kallsyms)) + kallsyms),
-        (21, struct.pack("<Q", len(comms)) + comms))
+        (19, pack("I", len(kallsyms)) + kallsyms),
+        (21, pack("Q", len(comms)) + comms))
     out = options
     for number, data in sections:
-        out += dat_option(number, struct.pack("<Q", file.section(number,
-                                                                 data)))
-    out += dat_option(8, struct.pack("<I", len(buffers[0][1])))
+        out += dat_option(number, pack("Q", file.section(number, data)))
+    out += dat_option(8, pack("I", len(buffers[0][1])))
     more = b"".join(file.buffer(name, cpus, chunk_pages, clock)
                     for name, cpus in buffers)
-    second = file.section(0, more + dat_option(0, struct.pack("<Q", 0)))
-    first = file.section(0, out + dat_option(0, struct.pack("<Q", second)),
-                         pack=False)
-    struct.pack_into("<Q", file.out, file.first, first)
+    second = file.section(0, more + dat_option(0, pack("Q", 0)))
+    first = file.section(0, out + dat_option(0, pack("Q", second)),
+                         compress=False)
+    struct.pack_into(ORDER + "Q", file.out, file.first, first)
     return bytes(file.out)
