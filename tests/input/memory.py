@@ -15,6 +15,7 @@ import large_captures
 from import_case import PROGRAM as IMPORT
 from import_events import USUAL
 from perf_files import perf_data, perf_sample
+from target import EMULATED
 
 BUILD = os.environ.get("top_builddir", ".")
 REPORT = os.path.join(BUILD, "report", "kmemtrace-report")
@@ -103,6 +104,7 @@ class Memory(unittest.TestCase):
         return directory
 
     @unittest.skipIf(has_sanitizer(), "built with a sanitizer")
+    @unittest.skipIf(EMULATED, "the memory of QEMU would count")
     def test_bound(self):
         """No form of output needs more memory than TIMES the size of the capture."""
         for kind, options in FORMS:
@@ -124,6 +126,7 @@ class Memory(unittest.TestCase):
         least.append("out of memory: raise the limit" in said)
 
     @unittest.skipIf(has_sanitizer(), "built with a sanitizer")
+    @unittest.skipIf(EMULATED, "QEMU does not enforce RLIMIT_AS")
     def test_limit(self):
         """Whichever allocation fails, a message is printed."""
         for kind, program, options in LIMITED:
@@ -146,6 +149,7 @@ class Memory(unittest.TestCase):
                             f"memory from {low // 2} to {high}")
 
     @unittest.skipIf(has_sanitizer(), "built with a sanitizer")
+    @unittest.skipIf(EMULATED, "QEMU does not enforce RLIMIT_AS")
     def test_import(self):
         """A failed import leaves no file."""
         path = os.path.join(self.folder, "perf.data")

@@ -10,9 +10,11 @@ import re
 import signal
 import subprocess
 import termios
+import unittest
 
 from kmemtraced_fake import (PROGRAM, Capture, Daemon, DaemonTest, acting,
                              main, records, wait_for)
+from target import EMULATED
 
 # Says that it has begun, then what a test wants.
 LOOP = "while :; do sleep 0.05; done"
@@ -225,6 +227,7 @@ class Command(DaemonTest):
         os.unlink(self.flag)
         wait_for(lambda: os.path.exists(self.flag + ".after"), "the command")
 
+    @unittest.skipIf(EMULATED, "QEMU handles two real-time signals itself")
     def test_inherits(self):
         """The command does not inherit the settings that kmemtraced makes for
         itself."""
@@ -236,6 +239,7 @@ class Command(DaemonTest):
         out, _ = self.ended(self.shell(script), 0)
         self.assertEqual(out, alone)
 
+    @unittest.skipIf(EMULATED, "QEMU handles signals that end a process")
     def test_inherits_what_is_ignored(self):
         """The command inherits the signal dispositions that kmemtraced had at its
         start."""
