@@ -102,6 +102,32 @@ step_valgrind()
 	[ $rc -ne 99 ] || { echo "valgrind complains of kmemtraced"; return 1; }
 }
 
+# check_emulated ARCH: make check with the programs for ARCH, which QEMU runs.
+check_emulated()
+{
+	# shellcheck source-path=SCRIPTDIR source=../../vm/arch.sh
+	if [ "$(. "$kmt_top/vm/arch.sh" && kmt_host_arch)" = "$1" ]; then
+		echo "this machine is $1: see step check"
+		return 77
+	fi
+	"$kmt_top/vm/cross" -q --check "$1"
+}
+
+step_check_s390x()
+{
+	check_emulated s390x
+}
+
+step_check_arm64()
+{
+	check_emulated arm64
+}
+
+step_check_arm()
+{
+	check_emulated arm
+}
+
 step_fuzz()
 {
 	# If tools are missing, fuzz/run reports them and the step is skipped.

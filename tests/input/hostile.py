@@ -15,6 +15,7 @@ import threading
 import unittest
 
 import mkcapture
+from target import EMULATED
 
 BUILD = os.path.abspath(os.environ.get("top_builddir", "."))
 CHECK = os.path.join(BUILD, "check", "kmemtrace-check")
@@ -301,6 +302,7 @@ class Hostile(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done)
         self.assertLess(len(done.stdout), 10000)
 
+    @unittest.skipIf(EMULATED, "a limit of RLIMIT_AS ends QEMU")
     def test_few_threads(self):
         """The programs work if few threads can be started."""
         path = self.capture([mkcapture.alloc(1, 0x1000)])

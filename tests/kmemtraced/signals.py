@@ -310,14 +310,14 @@ class Ignored(DaemonTest):
         self.end(daemon)
         self.assertEqual(self.capture().cpu(0), records(10))
 
-    @unittest.skipIf(EMULATED, "QEMU handles signals that end a process")
+    @unittest.skipIf(EMULATED, "/proc/PID/status shows the handlers of QEMU")
     def test_stay_ignored(self):
         for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT):
             with self.subTest(number):
                 self.setUp()
                 self.stays_ignored(number, self.start_ignoring(number))
 
-    @unittest.skipIf(EMULATED, "QEMU handles signals that end a process")
+    @unittest.skipIf(EMULATED, "/proc/PID/status shows the handlers of QEMU")
     def test_nohup(self):
         """nohup(1) itself starts kmemtraced."""
         self.make_kernel()
