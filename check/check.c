@@ -5,8 +5,8 @@
 #include "lib/input/namespace.h"
 
 /*
- * The address of an unmatched free or a wrong hand-over. A second pass finds the
- * last record of this address that precedes the error.
+ * The address of an unmatched free or a wrong hand-over. A second pass finds
+ * the last record of this address that precedes the error.
  */
 typedef struct {
 	guint64 ptr;

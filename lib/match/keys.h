@@ -42,9 +42,9 @@ typedef struct {
 } KmtMatchClassSlot;
 
 /*
- * The tables that number keys, sizes, and classes. Only one thread at a time may
- * ask for the number of a key, which may add the key. Meanwhile, another thread
- * may read the keys whose numbers it has received; see intern.h.
+ * The tables that number keys, sizes, and classes. Only one thread at a time
+ * may ask for the number of a key, which may add the key. Meanwhile, another
+ * thread may read the keys whose numbers it has received; see intern.h.
  */
 typedef struct {
 	KmtMatchKeyParts parts; /* parts of a key besides call site and kind */
