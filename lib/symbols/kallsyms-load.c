@@ -161,6 +161,18 @@ static gboolean is_linker_label(const char *name, gsize length)
 }
 
 /*
+ * Return whether a name is a mapping symbol, such as $x or $d, by which the
+ * assembler marks code and data between the functions of a module on ARM and
+ * RISC-V, or a local label. The kernel ignores these names in the same way
+ * (is_mapping_symbol() of Linux).
+ */
+static gboolean is_mapping_symbol(const char *name)
+{
+	return name[0] == '$' || (name[0] == '.' && name[1] == 'L') ||
+	       (name[0] == 'L' && name[1] == '0');
+}
+
+/*
  * Return the rank of a name; the lowest rank is the best name. If several names
  * have the same address, the kernel prints the best name by these rules. The
  * kernel also sorts its kallsyms by these rules, but a System.map is not sorted
@@ -218,7 +230,8 @@ static void add_line(Loader *loader, const KmtSymKallsymsLine *line)
 	loader->all_zero &= line->address == 0;
 	if (!line->module && line->name[0] == '_')
 		record_label(symbols, line, &entry);
-	if (!has_address(line->type) || !line->address)
+	if (!has_address(line->type) || !line->address ||
+	    is_mapping_symbol(line->name))
 		return;
 	if (line->module) {
 		entry.module =
@@ -244,7 +257,7 @@ static inline gboolean add_common_line(Loader *loader, const char **at)
 	type = (*at)[17];
 	end = end_of_word(name);
 	if (!has_address(type) || *end != '\n' || end == name ||
-	    end - name > KMT_SYM_MAX_NAME ||
+	    end - name > KMT_SYM_MAX_NAME || is_mapping_symbol(name) ||
 	    (end - name <= LONGEST_LABEL && *name == '_'))
 		return FALSE;
 	entry.name = (guint32)(name - loader->symbols->file.text);
@@ -265,7 +278,7 @@ static void read_lines(Loader *loader)
 {
 	const KmtSymTextFile *file = &loader->symbols->file;
 	const char *at = file->text, *end = file->text + file->size;
-	KmtSymKallsymsLine line;
+	KmtSymKallsymsLine line = {0};
 
 	while (at < end) {
 		if (G_LIKELY(add_common_line(loader, &at)))

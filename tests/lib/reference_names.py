@@ -5,6 +5,7 @@ The programs share no code with this module.
 """
 
 import bisect
+import re
 
 
 class Symbols:
@@ -21,7 +22,9 @@ class Symbols:
             module = words[3] if len(words) > 3 else None
             if not module:
                 self.labels[name] = address
-            if kind not in "aA":  # absolute symbols are numbers
+            # Absolute symbols are numbers. A mapping symbol or a local label is no
+            # name.
+            if kind not in "aA" and not re.match(r"\$|\.L|L0", name):
                 self.symbols.setdefault(address, []).append(
                     (address, kind, name, module))
         self.starts = sorted(self.symbols)

@@ -229,6 +229,25 @@ static void test_digits(void)
 	}
 }
 
+/* Mapping symbols and local labels are no names, in no form of a line. */
+static void test_mapping_symbols(void)
+{
+	g_autoptr(KmtSymTable) symbols =
+		load("ffffffff00000100 t $x\t[mod]\n"
+		     "ffffffff00000100 t alloc\t[mod]\n"
+		     "ffffffff00000140 t $d.7\t[mod]\n"
+		     "ffffffff00000150 t .LC0\t[mod]\n"
+		     "ffffffff00000160 t L0^A\t[mod]\n"
+		     "ffffffff00000200 T start\n"
+		     "ffffffff00000210 t $a\n"
+		     "ffffffff00000220 T Last\n");
+
+	assert_name(symbols, AT(120), "alloc+0x20 [mod]");
+	assert_name(symbols, AT(170), "alloc+0x70 [mod]");
+	assert_name(symbols, AT(218), "start+0x18");
+	assert_name(symbols, AT(221), "Last+0x1");
+}
+
 /*
  * A byte that is no hexadecimal digit makes the address invalid at each
  * position.
@@ -420,6 +439,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/kallsyms/huge-lines", test_huge_lines);
 	g_test_add_func("/kallsyms/extremes", test_extremes);
 	g_test_add_func("/kallsyms/digits", test_digits);
+	g_test_add_func("/kallsyms/mapping-symbols", test_mapping_symbols);
 	g_test_add_func("/kallsyms/no-digits", test_no_digits);
 	g_test_add_func("/kallsyms/unsorted", test_unsorted);
 	g_test_add_func("/kallsyms/too-many-modules", test_too_many_modules);

@@ -95,7 +95,7 @@ class Symbols:
             for line in f:
                 address, kind, name = line.split()[:3]
                 self.address.setdefault(name, int(address, 16))
-                if kind in "tTwW":
+                if kind in "tTwW" and not name.startswith(("$", ".L")):
                     table.append((int(address, 16), name))
         table.sort()
         self.addresses = [address for address, _ in table]
