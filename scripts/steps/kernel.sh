@@ -74,6 +74,7 @@ step_kernel_arm64() { kernel_step arm64; }
 step_kernel_s390x() { kernel_step s390x; }
 step_kernel_arm() { kernel_step arm; }
 step_kernel_debug() { kernel slub debug; }
+step_kernel_debug_newest() { kernel --linux newest slub debug; }
 
 # Check that a kernel tree has the same header and files as this tree.
 step_abi_copy()

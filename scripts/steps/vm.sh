@@ -109,7 +109,7 @@ step_gap_arm() { gap arm "${foreign[@]}"; }
 # The counting test has the same figures on each architecture.
 step_equal_counts()
 {
-	local arch capture compared= narrow
+	local arch capture narrow compared=''
 
 	for arch in newest arm64 s390x arm; do
 		capture=$work/gap-$arch/capture
@@ -451,28 +451,45 @@ no_memory()
 debug_quiet=acpi=noirq
 debug_opts=(--memory 2048 --timeout 600 --fail-on-trouble --threads multi)
 
+debug_on="kmemtrace.enable=yes kmemtrace.subbufs=60 $debug_quiet"
+
+# debug_boot NAME FRAGMENTS: run the main job and hot-plug on a debug kernel.
+debug_boot()
+{
+	guest "$2" "$work/$1-boot" boot-capture.sh "${debug_opts[@]}" \
+		--append "$debug_on"
+	python3 "$kmt_top/tests/vm/main_job.py" "$work/$1-boot/capture"
+	version2 "$work/$1-boot" --work --accounted
+	# CPU 1 is on a separate node.
+	hotplug "$1-hotplug" "$2" "$debug_quiet" "${debug_opts[@]}" --nodes 2
+}
+
+# debug_gap NAME FRAGMENTS: run the gap test on a debug kernel. With two nodes the page
+# allocator uses additional wrappers.
+debug_gap()
+{
+	guest "$2" "$work/$1-gap" gap.sh "${debug_opts[@]}" \
+		--append "$debug_on numa=fake=2 kmemtrace.stacks=yes"
+	judge_gap "$work/$1-gap"
+	version2 "$work/$1-gap" --accounted
+}
+
+step_debug_newest()
+{
+	debug_boot debug-newest '--linux newest slub debug'
+	debug_gap debug-newest '--linux newest slub debug'
+}
+
 # Run the main job, hot-plug, toggling, loss, and the gap test on the debug kernel.
 step_debug()
 {
-	local on="kmemtrace.enable=yes kmemtrace.subbufs=60 $debug_quiet"
-
-	guest 'slub debug' "$work/debug-boot" boot-capture.sh \
-		"${debug_opts[@]}" --append "$on"
-	python3 "$kmt_top/tests/vm/main_job.py" "$work/debug-boot/capture"
-	version2 "$work/debug-boot" --work --accounted
-	# CPU 1 is on a separate node.
-	hotplug debug-hotplug 'slub debug' "$debug_quiet" "${debug_opts[@]}" \
-		--nodes 2
+	debug_boot debug 'slub debug'
 	texec
 	guest 'slub debug' "$work/debug-toggle" toggle.sh "${debug_opts[@]}" \
 		--append "$debug_quiet" --file "$work/texec"
 	version2 "$work/debug-toggle" --accounted --task 'a second name'
 	buffers debug-buffers 'slub debug' "$debug_quiet" "${debug_opts[@]}"
-	# With two nodes the page allocator uses additional wrappers.
-	guest 'slub debug' "$work/debug-gap" gap.sh "${debug_opts[@]}" \
-		--append "$on numa=fake=2 kmemtrace.stacks=yes"
-	judge_gap "$work/debug-gap"
-	version2 "$work/debug-gap" --accounted
+	debug_gap debug 'slub debug'
 }
 
 # Test control, snapshots, annotations and low memory on the debug kernel.
