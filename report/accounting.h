@@ -95,10 +95,10 @@ static inline KmtClassStats *kmt_accounting_class(KmtAccounting *accounting,
 }
 
 /*
- * Account for the records @from to @to - 1 of a block in the basic statistics,
- * which every report has. basic-stats.c computes the sums of a kind from its
- * groups at the end. Peaks depend on the order of events, so each step updates
- * them.
+ * Account for the records @from to @to - 1 of a block in the basic statistics.
+ * kmt_detailed_steps() replaces this function if an option selects detailed
+ * statistics. basic-stats.c computes the sums of a kind from its groups at the
+ * end. Peaks depend on the order of events, so each step updates them.
  */
 void kmt_basic_steps(KmtAccounting *accounting, const KmtMatchedBlock *matched,
 		     guint from, guint to);
@@ -113,7 +113,8 @@ void kmt_basic_kinds(KmtAccounting *accounting);
 /*
  * Account for the records @from to @to - 1 of a block in the detailed
  * statistics (detailed-stats.c). Options select these statistics: a span,
- * windows, a filter, details of groups, or cross-CPU frees.
+ * windows, a filter, details of groups, cross-CPU frees, or a --by that does
+ * not separate the kinds.
  */
 void kmt_detailed_steps(KmtAccounting *accounting,
 			const KmtMatchedBlock *matched, guint from, guint to);
@@ -124,13 +125,14 @@ void kmt_detailed_steps(KmtAccounting *accounting,
 void kmt_detailed_slow_event(KmtAccounting *accounting,
 			     const KmtMatchedBlock *matched,
 			     const KmtMatchSlowEvent *slow_event);
-/* Begin or end the span and windows as kmt_detailed_at_time() specifies. Call
- * this function only through kmt_detailed_at_time(). */
+/* Begin the span and end windows as kmt_detailed_at_time() specifies. Call this
+ * function only through kmt_detailed_at_time(). */
 void kmt_detailed_advance(KmtAccounting *accounting, gint64 now);
 
 /*
- * Begin and end the span and windows whose border is at or before @now, merged
- * time in ns. Each event calls this function, so the test is inline.
+ * Begin the span if it starts at or before @now, merged time in ns, and end
+ * each window whose last moment is before @now. This function is called for
+ * each event, so the test is inline.
  */
 static inline void kmt_detailed_at_time(KmtAccounting *accounting, gint64 now)
 {

@@ -13,6 +13,7 @@
 
 /*
  * The time that the figures cover, in ns from the first record of the capture.
+ * Records at start and at stop are included.
  */
 typedef struct {
 	gint64 start;

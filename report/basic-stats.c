@@ -39,8 +39,9 @@ void kmt_accounting_add(KmtAccounting *accounting, guint32 class_id)
 }
 
 /*
- * Count one fast-path event. Figures that do not depend on the order of events
- * are computed from the record counts of the class at the end.
+ * Count one record whose step the matcher decided without a slow event. Figures
+ * that depend only on the number of records of a class are computed from the
+ * record counts of the class at the end.
  */
 static inline void basic_step(KmtClassStats *stats, const KmtMatchEvent *item)
 {

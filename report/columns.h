@@ -39,8 +39,8 @@ void kmt_columns_add_percent(KmtColumns *columns, double ratio);
 void kmt_columns_add_figure(KmtColumns *columns, const KmtFigure *figure);
 
 /*
- * Format a number with ASCII digits and commas, independent of the locale. The
- * caller frees the string.
+ * Format a number with ASCII digits, independent of the locale; if @separators,
+ * with a comma before each group of three digits. The caller frees the string.
  */
 char *kmt_format_number(guint64 number, gboolean separators);
 /*
@@ -54,8 +54,9 @@ char *kmt_format_seconds(gint64 time_ns, gboolean is_short);
  */
 char *kmt_format_elapsed(guint64 ns, gboolean is_short);
 /*
- * Format a duration in ns with three digits and a unit: "1.54us", "168ms",
- * "2.1s". The caller frees the string.
+ * Format a duration in ns, rounded to three significant digits, with a unit:
+ * "1.54us", "168ms", "2.1s". From 1000 s on, it is rounded to whole seconds.
+ * The caller frees the string.
  */
 char *kmt_format_duration(guint64 ns);
 

@@ -21,8 +21,8 @@ typedef struct {
 void kmt_cross_cpu_sum_add(KmtCrossCpuSum *sum, const KmtCrossCpuSum *other);
 
 /*
- * Objects that one call site allocated and another call site freed on another
- * CPU.
+ * Objects that call site @alloc allocated and call site @free_site freed on
+ * another CPU.
  */
 typedef struct {
 	KmtFindingSite alloc;
@@ -39,8 +39,8 @@ typedef struct {
 } KmtCrossCpuCell;
 
 /*
- * Counts of frees by pair of CPUs and by pair of call sites. The number of
- * entries never exceeds the number of frees.
+ * Counts of frees by pair of CPUs and by pair of call sites. Neither array has
+ * more entries than there are frees.
  */
 typedef struct {
 	guint n_cpus;

@@ -33,10 +33,12 @@ void kmt_deferred_end(KmtDeferred *deferred, guint64 epoch, guint64 bytes);
 
 /* Count the free of an object that was deferred for this time in ns. */
 void kmt_deferred_free(KmtDeferred *deferred, guint64 time);
-/* Count an object that is deferred at the end, since this time in ns. */
+/* Count an object that is deferred at the end. @age is the time since its DEFER
+ * in ns. */
 void kmt_deferred_age(KmtDeferred *deferred, guint64 age);
 
-/* Restart counting. The deferred objects remain deferred. */
+/* Restart the peak at the bytes that are deferred at the start of the span. The
+ * caller has counted no free before. */
 void kmt_deferred_restart(KmtDeferred *deferred);
 /* Complete at_peak after the last record. epoch is that of the kind. */
 void kmt_deferred_finish(KmtDeferred *deferred, guint64 epoch);

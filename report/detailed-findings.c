@@ -65,7 +65,8 @@ void kmt_detailed_count_finding(KmtAccounting *accounting,
 				const KmtMatchSlowEvent *slow_event)
 {
 	KmtMatchFindings *findings = &accounting->aggregate->findings;
-	/* Finding that counts the call site; negative: none. */
+	/* The KmtFindingClass under which the finding is counted by call site;
+	 * negative: the finding is not counted by call site. */
 	int class = -1;
 
 	if (slow_event->now > accounting->stop)

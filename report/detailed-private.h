@@ -17,8 +17,9 @@ void kmt_detailed_count_finding(KmtAccounting *accounting,
 				const KmtMatchSlowEvent *slow_event);
 
 /*
- * Update the windows of a class and its group at the first event of the class
- * in the current window.
+ * At the first event of a class in the current window: count the earlier
+ * windows in the growth of the group of the class. Without windows or details,
+ * and in basic statistics, the growth is not counted.
  */
 void kmt_detailed_enter_window(KmtAccounting *accounting, KmtClassStats *stats);
 
@@ -37,6 +38,8 @@ void kmt_detailed_free_deferred(KmtAccounting *accounting,
 void kmt_detailed_deferred_at_end(KmtAccounting *accounting,
 				  KmtClassStats *stats, gint64 since,
 				  gint64 end);
+
+/* ---- report/detailed-span.c ---- */
 
 /* Complete all windows, including those that begin after the last record. */
 void kmt_detailed_finish_windows(KmtAccounting *accounting);

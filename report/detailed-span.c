@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Begins and ends the span and the windows of the detailed statistics. */
+/* Begins the span, and begins and ends the windows, of the detailed statistics.
+ */
 #include "config.h"
 
 #include "report/detailed-private.h"
@@ -122,9 +123,10 @@ static guint64 bytes_in_use(const KmtGroups *groups, guint32 group)
 }
 
 /*
- * Count the windows before window @n, at whose ends the group had @live bytes
- * that were not deferred. This function runs at the next event of the group or
- * at the end, so a window without an event of the group costs nothing.
+ * Count the windows before window @n that are not counted yet. The group had
+ * @live bytes in use at the end of each of these windows. This function runs at
+ * the next event of the group or at the end, so a window without an event of
+ * the group costs nothing.
  */
 static void update_growth(KmtGrowth *growth, guint64 live, guint n)
 {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Statistics that an option selects: a span, windows, a filter, details of
- * groups, and the tables of cross-CPU frees. This file accounts for events;
- * detailed-span.c begins and ends windows, and detailed-findings.c counts
- * findings. kmt_detailed_slow_event() runs for the default report as well,
- * whose other events basic-stats.c accounts for.
+ * groups, the tables of cross-CPU frees, and a --by that does not separate the
+ * kinds. This file accounts for events; detailed-span.c begins and ends
+ * windows, detailed-findings.c counts findings, and detailed-deferred.c
+ * accounts for deferred objects. kmt_detailed_slow_event() runs for the basic
+ * statistics as well, whose other events basic-stats.c accounts for.
  */
 #include "config.h"
 

@@ -5,7 +5,7 @@
 
 /*
  * The data that a field is computed from. @group is NULL for a sum of groups.
- * @group and @totals are NULL for the deferred memory of a kind.
+ * @group and @totals are NULL in kmt_report_field_deferred().
  */
 typedef struct {
 	const KmtAggregate *aggregate;

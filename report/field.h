@@ -71,8 +71,8 @@ KmtFigure kmt_report_field_sum(const KmtReportField *field,
 			       const KmtDeferred *deferred);
 
 /*
- * Return a field of the figures of a kind. The name of the field must begin
- * with "deferred".
+ * Return a field of @deferred, the figures of a kind, a group, or a sum of
+ * groups. The name of the field must begin with "deferred".
  */
 KmtFigure kmt_report_field_deferred(const KmtReportField *field,
 				    const KmtAggregate *aggregate,

@@ -20,7 +20,8 @@ typedef enum {
 	KMT_FINDING_DOUBLE_AFTER_LOSS,
 	KMT_FINDING_DOUBLE_RACE,
 	KMT_FINDING_DOUBLE_UNEXPLAINED,
-	/* first: the ALLOC; second: the FREE. */
+	/* first: the ALLOC; second: the FREE, or the DEFER of a deferred free.
+	 */
 	KMT_FINDING_MISMATCH,
 	/* first: an unexplained DEFER; second: unused. */
 	KMT_FINDING_UNMATCHED_DEFER,

@@ -4,8 +4,8 @@
 #include "report/report.h"
 
 /*
- * Print a frame. A semicolon or blank in the text would end the frame, so "_"
- * replaces both.
+ * Print a frame. A semicolon, blank or newline in the text would end the frame,
+ * so "_" replaces these characters. @text is changed.
  */
 static void print_frame(FILE *out, char *text)
 {
@@ -56,8 +56,8 @@ static void add(guint64 *sum, guint64 weight)
 }
 
 /*
- * Print the sum of the groups that --lines omits, so that the other groups keep
- * their width in the flame graph.
+ * Print, for each kind, the sum of the groups that --lines omits, so that the
+ * other groups keep their width in the flame graph.
  */
 static void print_others(const KmtReport *report, const KmtTable *table,
 			 FILE *out)

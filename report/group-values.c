@@ -65,9 +65,10 @@ static const char *cache_name(const KmtGroups *groups, const KmtMatchKey *key)
 	return cache ? cache->name : NULL;
 }
 
-/* Return the text of a cache. Records of version 1 do not identify the cache,
- * so the object size distinguishes caches. kmalloc records of later versions do
- * not identify it either, because kmalloc caches are named by size. */
+/* Return the index of the text of a cache. Records of version 1 do not identify
+ * the cache, so the object size distinguishes caches. kmalloc records of later
+ * versions do not identify it either, because kmalloc caches are named by size.
+ */
 static guint64 cache_value(KmtGroups *groups, const KmtMatchKey *key,
 			   guint64 bytes_alloc)
 {
@@ -173,9 +174,9 @@ static guint64 stack_value(KmtGroups *groups, guint32 class_id,
 	return groups->chains->len - 1;
 }
 
-/* Return the owner of a class: the innermost function of the call chain that is
- * not a known wrapper function. If all functions are wrappers, the owner is the
- * call site. */
+/* Return the index of the owner's text: the owner of a class is the innermost
+ * function of the call chain that is not a known wrapper function. If all
+ * functions are wrappers, the owner is the call site. */
 static guint64 owner_value(KmtGroups *groups, guint32 class_id,
 			   const KmtMatchKey *key)
 {

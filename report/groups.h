@@ -41,7 +41,7 @@ typedef struct {
 	/* A result of kmt_kind_layer(), or any kind if by->kinds. */
 	KmtKind kind;
 	/* One value for each of by->dimensions: an address, a number, or the
-	 * index of a text. */
+	 * index of a text or of a call chain. */
 	const guint64 *values;
 	KmtTotals totals;      /* frees: frees of objects of this group */
 	guint64 at_peak;       /* live bytes at the peak of the kind */
@@ -61,7 +61,8 @@ typedef struct {
 	const KmtSymbolizer *symbolizer;
 	const KmtSymWrappers *skip; /* functions that are never an owner */
 	const KmtInputCapture *capture;
-	const KmtInputTables *tables; /* NULL: the records have no owner */
+	const KmtInputTables *tables; /* NULL: no dimension needs owners, or the
+				       * records have none */
 	const KmtPhases *phases;      /* for KMT_BY_MARK */
 	gboolean details;
 } KmtGroupsOptions;

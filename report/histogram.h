@@ -5,8 +5,9 @@
  *
  * A capture may have as many histograms as records, and most histograms then
  * hold one value. A histogram therefore takes 16 bytes while all its values are
- * in one bucket. With a second bucket it takes another 64 bytes for each power
- * of two that has values.
+ * in one bucket. From the second bucket on it takes another 64 bytes, and 64
+ * bytes for each power of two that has values, which are allocated in doubling
+ * steps.
  */
 #ifndef KMEMTRACE_REPORT_HISTOGRAM_H
 #define KMEMTRACE_REPORT_HISTOGRAM_H

@@ -9,14 +9,16 @@
 #define KMT_LEAK_MIN_WINDOWS 4
 
 /*
- * A leak candidate is a group with three properties, for which deferred objects
+ * A leak candidate is a group with four properties, for which deferred objects
  * do not count as live. Its live bytes grew in at least three quarters of the
- * windows. It has more than one live object. Half of its live objects are older
- * than 99 % of its freed objects were when they were freed.
+ * windows after the first. It has more live bytes at the end than after the
+ * first window. It has more than one live object. Half of its live objects are
+ * older than 99 % of its freed objects were when they were freed, or it has no
+ * freed object.
  *
- * If more of a group's addresses were reused without a free than with a free,
- * most of its frees are missing from the capture. Such a candidate is marked as
- * frees_missing.
+ * If more of a group's objects were replaced without a recorded free than were
+ * freed, or if frees of its kind were switched off at any time, frees are
+ * missing from the capture. Such a candidate is marked as frees_missing.
  */
 typedef struct {
 	const KmtGroup *group;
@@ -28,11 +30,11 @@ typedef struct {
 	guint64 lifetime_p99; /* ns, of freed objects; valid if frees > 0 */
 	guint64 frees;
 	KmtFigure reused;	/* value of the field "reused" */
-	gboolean frees_missing; /* most frees are missing from the capture */
+	gboolean frees_missing; /* frees are missing from the capture */
 } KmtLeak;
 
 /* Return the leak candidates (KmtLeak) among the groups that @filter accepts:
- * candidates with recorded frees first, then by descending growth. @aggregate
+ * those without frees_missing first, then by descending growth. @aggregate
  * must have windows and details. The caller owns the array. */
 GArray *kmt_leaks_find(const KmtAggregate *aggregate, KmtTableFilter filter,
 		       gconstpointer user);

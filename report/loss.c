@@ -34,9 +34,10 @@ gboolean kmt_report_time_range(const KmtReport *report, KmtInterval *time)
 }
 
 /*
- * Append the loss at the end of a file. Events that the CPU lost and no record
- * of the file reports were lost after its last record, unless a record of an
- * unknown number may include them.
+ * Append the loss at the end of file @number. Events that the CPU lost and no
+ * record of the file reports were lost after its last record. If a record
+ * reports an unknown number of lost events, it may include them, and nothing is
+ * appended.
  */
 static void add_last_gap(const KmtReport *report, GArray *gaps, guint number)
 {
@@ -47,7 +48,8 @@ static void add_last_gap(const KmtReport *report, GArray *gaps, guint number)
 	gint64 first;
 	guint i;
 
-	/* Without a record in the file, the loss may be at any time. */
+	/* Without a record in the file, the loss may be at any time. The last
+	 * record of a stream is unknown. */
 	if (file->stream ||
 	    !kmt_match_merge_file_span(file, &first, &last.since))
 		last.since = report->aggregate->first_timestamp;
@@ -89,8 +91,9 @@ static gboolean has_unknown_number(const GArray *gaps)
 	return FALSE;
 }
 
-/* Return all losses of the capture, sorted by file and time; NULL if the
- * records do not report losses. The caller owns the array. */
+/* Return all losses of the capture, sorted by file and time. Return NULL if no
+ * event was lost, if the records do not report losses, or if there are too many
+ * losses to store. The caller owns the array. */
 static GArray *all_gaps(const KmtReport *report)
 {
 	const KmtInputCapture *capture = report->capture;
@@ -257,7 +260,8 @@ guint64 *kmt_report_window_losses(const KmtReport *report)
 	return lost;
 }
 
-/* Return whether events were lost that could have changed a figure. */
+/* Return whether events are missing that could have changed any figure: they
+ * were lost or not recorded, or a file is missing, shortened or damaged. */
 static gboolean has_lost(const KmtReport *report)
 {
 	const KmtInputCapture *c = report->capture;
@@ -365,7 +369,8 @@ static gint compare_times(gconstpointer a, gconstpointer b)
 	return x->since < y->since ? -1 : x->since > y->since;
 }
 
-/* Return the length of the time in which any CPU lost events, in ns. */
+/* Return the length of the part of @time in which any CPU lost events, in ns.
+ * @gaps is sorted by time. */
 static double length_of_gaps(GArray *gaps, const KmtInterval *time)
 {
 	double sum = 0;

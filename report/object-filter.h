@@ -52,21 +52,21 @@ gboolean kmt_filter_set_cpus(KmtFilter *filter, const char *text,
 gboolean kmt_filter_set_nodes(KmtFilter *filter, const char *text,
 			      GError **error);
 /*
- * Parse a range of bytes: "64-4096", "4096-", "-64", "192". The suffixes k, M
- * and G are powers of 1024.
+ * Parse a range of bytes, including both ends: "64-4096", "4096-", "-64",
+ * "192". The suffixes k or K, M and G are powers of 1024.
  */
 gboolean kmt_filter_set_size(KmtFilter *filter, const char *text,
 			     GError **error);
 /*
- * Parse a range of times: "1ms-", "100us-2s". A number needs the suffix ns, us,
- * ms or s.
+ * Parse a range of times, including both ends: "1ms-", "100us-2s". A number
+ * needs the suffix ns, us, ms or s.
  */
 gboolean kmt_filter_set_lifetime(KmtFilter *filter, const char *text,
 				 GError **error);
 
 /*
- * Parse a list of globs such as "kmem_*,kfree" for callsite or module. @option
- * is named in the error.
+ * Parse a list of globs such as "kmem_*,kfree" into *globs, whose old value is
+ * freed. @option is named in the error.
  */
 gboolean kmt_filter_set_globs(char ***globs, const char *option,
 			      const char *text, GError **error);

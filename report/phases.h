@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Annotations (marks) of a capture. Marks are named moments and divide the
- * capture into phases: phase 0 before the first mark, and phase n from mark n -
- * 1 on.
+ * capture into phases: phase 0 lasts to the first mark, which is mark 0, and
+ * phase n from mark (n - 1) to mark n.
  */
 #ifndef KMEMTRACE_REPORT_PHASES_H
 #define KMEMTRACE_REPORT_PHASES_H
@@ -45,10 +45,11 @@ char *kmt_phases_text(const KmtPhases *phases, guint i);
 char *kmt_phases_label(const KmtPhases *phases, guint64 phase);
 
 /*
- * Set *time to the time of mark @wanted, in ns. @wanted is a label, or a name
- * without a suffix, which selects the first mark of that name later than
- * @after. "marker" matches any line of user space. Return FALSE if there is no
- * such mark; the error lists the names.
+ * Set *time to the time of mark @wanted, in ns. @wanted is a name, which
+ * selects the first mark of that name later than @after, or a name with the
+ * suffix ":N", which selects mark number N of that name at any time. The name
+ * "marker" matches any line of user space. Return FALSE if there is no such
+ * mark; the error lists names.
  */
 gboolean kmt_phases_find(const KmtPhases *phases, const char *wanted,
 			 gint64 after, gint64 *time, GError **error);

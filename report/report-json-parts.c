@@ -40,8 +40,9 @@ static char *value_by(const KmtReport *report, const KmtGroup *group,
 	return NULL;
 }
 
-/* Print the module, directory and source line of an address. If @group has a
- * module or directory as value, that value replaces the address's own. */
+/* Print the module, directory, source line and inlined functions of an address.
+ * If @group has a module or directory as value, that value replaces the
+ * address's own. */
 static void add_source_location(KmtJson *json, const KmtReport *report,
 				guint64 address, const KmtGroup *group)
 {

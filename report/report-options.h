@@ -92,8 +92,8 @@ typedef struct {
 	KmtMoment start, stop;
 	gboolean whole_span; /* no STOP: the span lasts to the end */
 	KmtPhases *phases;   /* set by kmt_plan_resolve_time(), or NULL */
-	KmtReport report; /* without capture, aggregate, symbolizer and warnings
-			   */
+	KmtReport report;    /* without capture, aggregate, symbolizer, warnings
+			      * and lost */
 } KmtPlan;
 
 void kmt_plan_clear(KmtPlan *plan);
@@ -107,9 +107,10 @@ gboolean kmt_plan_make(KmtPlan *plan, const KmtOptions *options,
 		       GError **error);
 
 /*
- * Resolve the span of the plan to times of the capture: marks, and kernel clock
- * times. Return FALSE if the span is invalid. @capture and @symbolizer must
- * outlive the plan.
+ * Resolve the marks and kernel clock times in the span of the plan to times
+ * from the first record of the capture. Return FALSE if the span is invalid, or
+ * if its windows need too much memory. @capture and @symbolizer must outlive
+ * the plan.
  */
 gboolean kmt_plan_resolve_time(KmtPlan *plan, const KmtInputCapture *capture,
 			       const KmtSymbolizer *symbolizer, GError **error);

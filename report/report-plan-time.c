@@ -99,7 +99,8 @@ static gboolean read_span(KmtPlan *plan, const char *text, GError **error)
 	return TRUE;
 }
 
-/* Return a moment in ns from the first record. An earlier moment becomes 0. */
+/* Return a moment in ns from the first record, which is at kernel clock time
+ * @origin. A moment before the first record becomes 0. */
 static gint64 from_origin(const KmtMoment *moment, gint64 origin)
 {
 	gint64 ns;
@@ -118,7 +119,8 @@ gboolean kmt_plan_needs_marks(const KmtPlan *plan)
 	       plan->report.shows_marks || kmt_by_has(&plan->by, KMT_BY_MARK);
 }
 
-/* Resolve a mark to its kernel clock time, in ns. */
+/* If the moment names a mark, resolve it to its kernel clock time, in ns. A
+ * name selects the first mark of that name later than @after. */
 static gboolean find_mark(const KmtPlan *plan, KmtMoment *moment, gint64 after,
 			  GError **error)
 {

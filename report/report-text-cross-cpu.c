@@ -79,7 +79,7 @@ void kmt_text_cross_cpu_groups(const KmtReport *report, FILE *out)
 }
 
 /* Return an array with TRUE for each CPU that allocated or freed an object of
- * the layer, and set *n to their number.  The caller frees the array. */
+ * the layer, and set *n to their number. The caller frees the array. */
 static gboolean *cpus_of_matrix(const KmtCrossCpu *cross, guint layer, guint *n)
 {
 	gboolean *used = g_new0(gboolean, MAX(cross->n_cpus, 1));

@@ -73,8 +73,9 @@ char *kmt_report_format_moment(const KmtReport *report, gint64 time,
 }
 
 /*
- * Return the number of sub-buffers that would have prevented all losses; 0 if
- * kmemtrace.meta lacks the sizes for the calculation.
+ * Return the number of sub-buffers that would have prevented all losses, where
+ * @subbufs is the number that was used; 0 if kmemtrace.meta lacks a value for
+ * the calculation, or if the result exceeds 64 bits.
  */
 static guint64 enough_subbufs(const KmtInputCapture *capture, guint64 subbufs)
 {

@@ -40,16 +40,17 @@ typedef struct {
 	gboolean slab_only;	  /* Show only slab or only pages. */
 	gboolean pages_only;	  /* Both or neither set: all kinds. */
 	gboolean live_only;	  /* only groups with live objects */
-	gboolean before_trace;	  /* list frees of older objects */
+	gboolean before_trace;	  /* list frees of objects from before the
+				   * trace */
 	gboolean separators;	  /* format numbers as 1,234,567 */
-	gboolean shows_cross_cpu; /* section of cross-CPU frees */
+	gboolean shows_cross_cpu; /* section of cross-CPU frees by group */
 	gboolean shows_windows;	  /* section of --windows */
 	gboolean shows_leaks;	  /* section of --leaks */
 	gboolean shows_marks;	  /* section of --marks */
 	/* An option selects sections: print these sections only. */
 	gboolean selects_sections;
 	gboolean shows_groups; /* section of the groups */
-	gboolean is_peak;      /* sorted by bytes at the peak */
+	gboolean is_peak;      /* --time peak: print the times of the peaks */
 	KmtHistogramType histogram;
 	const KmtPhases *phases;   /* NULL: no option needs marks */
 	const KmtSpan *span;	   /* --time, or NULL */
@@ -106,14 +107,14 @@ void kmt_report_count_lost(KmtReport *report);
 
 /*
  * Return the number of events lost in each window of the aggregate, saturated,
- * or NULL if the times of the losses are unknown. A loss that overlaps several
- * windows counts in each of these windows; --time counts losses in the same
- * way. The caller frees the array with g_free().
+ * or NULL if the number or the times of the losses are unknown. A loss that
+ * overlaps several windows counts in each of these windows; --time counts
+ * losses in the same way. The caller frees the array with g_free().
  */
 guint64 *kmt_report_window_losses(const KmtReport *report);
 
-/* Return whether all lost events were lost after STOP, so that no figure
- * depends on them. */
+/* Return whether events were lost, and all of them after STOP, so that no
+ * figure depends on them. */
 gboolean kmt_report_lost_later_only(const KmtReport *report);
 
 /* Return the kind of loss that the figures may suffer from. Losses after STOP
@@ -138,7 +139,8 @@ typedef struct {
 } KmtInterval;
 
 /* Set *time to the time that the figures cover: the time of the capture,
- * limited by --time. Return whether --time excludes a part of the capture. */
+ * limited by --time. Return whether --time sets a START after the first record,
+ * or any STOP. */
 gboolean kmt_report_time_range(const KmtReport *report, KmtInterval *time);
 
 #define KMT_MAX_INTERVALS 2
@@ -181,8 +183,9 @@ guint64 kmt_report_capture_duration(const KmtInputCapture *capture);
 /*
  * Return the losses (KmtMatchGap) that overlap the time of the figures, sorted
  * by file and time. Return NULL if the records do not report losses, as in
- * version 1, or if no event of the capture was lost. The loss after the last
- * record of a CPU lasts to the end of the capture. The caller owns the array.
+ * version 1, if no event of the capture was lost, or if KMT_MATCH_MAX_GAPS
+ * losses or more were reported. The loss after the last record of a CPU lasts
+ * to the end of the capture. The caller owns the array.
  */
 GArray *kmt_report_gaps(const KmtReport *report);
 

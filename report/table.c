@@ -5,8 +5,8 @@
 
 typedef enum {
 	BY_FIELD,
-	BY_NAME, /* values as text */
-	BY_PTR,	 /* values as numbers */
+	BY_NAME, /* values of the group; call sites by name */
+	BY_PTR,	 /* values of the group; call sites by address */
 } TermType;
 
 typedef struct {
