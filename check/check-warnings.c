@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Describes lost and missing events of a capture in sentences. */
+/* Describes lost and missing events, limits of the recording, and defective
+ * tables of a capture in sentences. */
 #include "config.h"
 
 #include "check/check.h"
@@ -103,7 +104,8 @@ static void add_notes(GPtrArray *warnings, const KmtCheck *check)
 					kmt_input_marks_dropped(check->marks)));
 }
 
-/* Add warnings about parts of the trace that other captures or files hold. */
+/* Add warnings about parts of the trace that this capture lacks: overwritten
+ * events, an earlier part, and missing files. */
 static void add_missing_parts(GPtrArray *warnings, const KmtCheck *check)
 {
 	const KmtInputCapture *c = check->capture;

@@ -5,8 +5,9 @@
 #include "lib/input/namespace.h"
 
 /*
- * The address of an unmatched free or a wrong hand-over. A second pass finds
- * the last record of this address that precedes the error.
+ * The address of an unmatched free, or of an unmatched or double DEFER. A
+ * second pass finds the last record of this address that precedes the error in
+ * merged order.
  */
 typedef struct {
 	guint64 ptr;
@@ -295,9 +296,9 @@ static void collect_addresses(KmtCheck *check, GHashTable *errors,
 }
 
 /*
- * Find the record that precedes each unmatched free, and each unmatched or
- * double DEFER, at the same address. The matcher does not store such records.
- * Few errors are printed, so another pass is cheaper.
+ * For each unmatched free, and each unmatched or double DEFER, find the last
+ * earlier record of the same address in merged order. The matcher does not
+ * store such records. Few errors are printed, so another pass is cheaper.
  */
 static void find_before(KmtCheck *check)
 {

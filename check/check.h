@@ -17,9 +17,11 @@ typedef struct {
 	const KmtInputCpuFile *file;
 	guint64 index;
 	/*
-	 * The preceding record: for the rules of a file, the record before
-	 * @index; for the rules across files, the last record of the same
-	 * address; for a mismatch, the allocation. NULL: none.
+	 * The preceding record: for the rules of records, files and marks, the
+	 * record before @index in the file; for a double allocation or a
+	 * mismatch, the allocation of the object that was live; for the other
+	 * rules across files, the last earlier record of the same address in
+	 * merged order. NULL: none.
 	 */
 	const KmtInputCpuFile *before_file;
 	guint64 before_index;
@@ -62,8 +64,9 @@ gboolean kmt_check_is_unusable(const KmtCheck *check,
 			       const KmtInputCpuFile *file);
 
 /*
- * Return sentences about lost and missing events; an empty array if there are
- * none. The caller frees the array with g_ptr_array_unref().
+ * Return warnings (char *) about lost and missing events, limits of the
+ * recording, and defective tables; an empty array if there are none. The caller
+ * frees the array with g_ptr_array_unref().
  */
 GPtrArray *kmt_check_warnings(const KmtCheck *check);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The rules of a correct capture. A function checks each rule of one file; the
- * matcher (lib/match/matcher.h) checks the rules across files.
+ * The rules of a correct capture. A function checks each rule of a record or a
+ * file; the mark reader (lib/input/mark-reader.h) checks the rules of marks,
+ * and the matcher (lib/match/matcher.h) the rules across files.
  */
 #ifndef KMEMTRACE_CHECK_RULES_H
 #define KMEMTRACE_CHECK_RULES_H
