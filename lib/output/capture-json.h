@@ -8,8 +8,8 @@
 #include "lib/match/matcher.h"
 
 /* Add "overruns", "complete", "continues", "missing_files". overruns is the
- * number of lost events in the time span of the document; it is printed only if
- * the capture has such a number. */
+ * number of lost events in the time span of the document; null is printed
+ * instead if the capture has no such number. */
 void kmt_output_loss(KmtJson *json, const KmtInputCapture *capture,
 		     guint64 overruns);
 /* Add "source" and "not_seen". */
