@@ -94,8 +94,8 @@ static void use_memory(void)
 }
 
 /*
- * Send messages to the next process and receive those of the previous one, so
- * that they are freed on another CPU.
+ * Send messages to the previous process of the ring and receive those of the
+ * next one, so that the messages are freed on another CPU.
  */
 static void pass_messages(int to, int from)
 {

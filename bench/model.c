@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One unit: the inner loop needs all parts of the model inlined. */
+/* One translation unit: the inner loop needs all parts of the model inlined. */
 #include "config.h"
 
 #include <string.h>
@@ -70,15 +70,15 @@ typedef struct {
 	guint32 size;	   /* allocated bytes */
 	guint32 req;	   /* minimum of the requested bytes */
 	guint32 spread;	   /* range of the requested bytes above req */
-	guint8 medium_256; /* share of long-lived objects, in 1/256 */
+	guint8 medium_256; /* share of objects of medium lifetime, in 1/256 */
 	guint8 class;
 	guint8 type;
 } Site;
 
 /*
- * Walker's alias method: draw a site by its probability in constant time. Below
- * the threshold, the site is sites[1]. Most decisions here are random, and a
- * branch would nearly always be mispredicted.
+ * Walker's alias method: draw a site by its probability in constant time. Up to
+ * the threshold, the site is sites[1]; above it, sites[0]. Most decisions here
+ * are random, and a branch would often be mispredicted.
  */
 typedef struct {
 	guint32 threshold;
@@ -127,7 +127,7 @@ typedef struct {
 /* Share of frees, in 1/256, that free a long-lived object. */
 #define LASTING_256 4
 #define MAX_MEDIUM  2048
-/* Number of events between two updates of slow state. */
+/* Number of events between two updates of the state that changes slowly. */
 #define STEP 128
 G_STATIC_ASSERT(BENCH_ROUND % STEP == 0);
 
@@ -153,7 +153,7 @@ struct BenchModel {
 	guint medium_target; /* for each CPU */
 	guint32 cross_64k;   /* share of 65536 */
 	guint32 pages_64k;
-	guint32 gap; /* largest time between two events in ns, at least 1 */
+	guint32 gap; /* consecutive events are 1 to gap ns apart */
 	gboolean full;
 };
 
@@ -298,7 +298,8 @@ BenchModel *bench_model_new(const BenchParams *params)
 		params->cpus > 1 ? params->cross_percent * 65536 / 100 : 0;
 	m->pages_64k = params->pages_percent * 65536 / 100;
 	if (params->events)
-		/* live << 33 / events; live has at most 33 bits. */
+		/* params->live << 33 / events: the target is reached after half
+		 * of the events. params->live has at most 33 bits. */
 		m->slope = MIN((live / params->events << 2) +
 				       (live % params->events << 2) /
 					       params->events,
@@ -492,8 +493,8 @@ static ALWAYS_INLINE void emit_free(BenchModel *m, const State *s,
 }
 
 /*
- * Choose the object that the CPU frees next. Return FALSE if it should not
- * free.
+ * Choose the object that the CPU frees next, and remove it from its pool.
+ * Return FALSE if the pool is empty.
  */
 static ALWAYS_INLINE gboolean pick(BenchModel *m, guint cpu, guint64 bits,
 				   ModelObject *object)
@@ -562,8 +563,8 @@ static inline gboolean wants_free(ModelCpu *cpu, guint bits)
 }
 
 /*
- * Make n events, of which left remain in total. forced: few more events remain
- * than are needed to reach the required number of live objects.
+ * Make the next @n of the @left events that remain. If @forced, each event
+ * first checks whether all remaining events are needed to reach params.live.
  */
 static ALWAYS_INLINE void run_some(BenchModel *m, BenchSink *sink, guint64 left,
 				   guint n, gboolean forced, gboolean account)

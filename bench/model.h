@@ -7,8 +7,8 @@
  * and one set of gfp flags.
  * - Most objects have a short lifetime and are freed in reverse order by the
  * CPU that allocated them. A smaller part lives for thousands of events and is
- * freed in random order. Objects that are live at the end were allocated in the
- * first half.
+ * freed in random order. The number of live objects reaches its final value
+ * after about half of the events.
  * - A CPU allocates the last freed address of a size first.
  * - Some objects are freed on another CPU.
  *
@@ -64,7 +64,11 @@ BenchModel *bench_model_new(const BenchParams *params);
 void bench_model_free(BenchModel *model);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(BenchModel, bench_model_free)
 
-/* Make all events. Stop early if the sink has an error. */
+/*
+ * Make all events. Return FALSE and set an error if no address is left. If the
+ * sink has an error, stop early and return TRUE; bench_sink_close() returns
+ * that error.
+ */
 gboolean bench_model_run(BenchModel *model, BenchSink *sink, GError **error);
 
 /*

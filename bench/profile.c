@@ -72,7 +72,8 @@ typedef struct {
 	uint64_t *executed; /* NULL: in no run */
 } Instruction;
 
-/* A hash table with open addressing; an instruction keeps its address in it. */
+/* A hash table with open addressing. Entries never move, because callbacks hold
+ * pointers to them. */
 static Instruction *table;
 static unsigned int n_instructions;
 

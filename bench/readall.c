@@ -19,7 +19,7 @@
 #include "lib/cli/cli.h"
 
 #define PROGRAM "readall"
-/* Bytes that a thread reads at once. */
+/* Number of records that a thread reads at once. */
 #define CHUNK (1 << 18)
 
 typedef struct {
