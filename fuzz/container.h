@@ -3,7 +3,7 @@
  * A complete capture in one buffer:
  *
  *     byte    clock tolerance (index in a table), and options of the target
- *     byte    number of CPU files
+ *     byte    number of CPU files, modulo KMT_CONTAINER_FILES + 1
  *     for each CPU file:
  *             CPU (byte), size (two bytes, little endian), contents; a
  *             truncated file consists of the bytes up to the end of the buffer

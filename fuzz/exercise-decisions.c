@@ -75,9 +75,9 @@ static gint compare_addresses(guint64 x, guint x_type, guint64 y, guint y_type)
 }
 
 /*
- * Order decisions by record, then delayed decisions by address.  Decisions
- * delayed to the same record concern different addresses and are made in no
- * fixed order.
+ * Order decisions by record.  Delayed decisions precede the others of the same
+ * record, and are ordered by address: they concern different addresses and are
+ * made in no fixed order.
  */
 static gint compare_decisions(gconstpointer a, gconstpointer b)
 {

@@ -12,7 +12,8 @@
 /* State of a record during the run. */
 enum {
 	UNREPORTED,
-	REPORTED, /* a reported FREE, or an ALLOC whose object is live */
+	REPORTED, /* a reported FREE or DEFER, or an ALLOC whose object is live
+		   */
 	CLOSED,	  /* an ALLOC whose object was freed or replaced */
 };
 

@@ -53,7 +53,7 @@ typedef struct {
 	KmtMatchFindings findings;
 } KmtExercise;
 
-/* Return whether decisions of a kind have an object. */
+/* Return whether decisions with this op and class have an object. */
 gboolean kmt_exercise_has_object(KmtMatchSlowOp op, guint class);
 
 /* Return a copy of an object with its allocation class resolved. */
@@ -75,7 +75,8 @@ GArray *kmt_exercise_steal_decisions(KmtExercise *exercise);
 
 /*
  * Return the objects (KmtExerciseObject) of an array of KmtMatchObject, sorted
- * by address and namespace.  Aborts if two objects have the same address.
+ * by address and namespace.  Aborts if two objects have the same address and
+ * namespace.
  */
 GArray *kmt_exercise_sorted_objects(const KmtMatchKeys *keys,
 				    const GArray *objects);

@@ -22,7 +22,8 @@
 
 /*
  * A file with this CPU or a higher one is not a CPU file but a list of damages:
- * offset (two bytes) and bits to flip (one byte).
+ * offset (two bytes) and bits to flip (one byte). In FORM_DIRECTORY it is a CPU
+ * file. Data that is read from a pipe is not damaged.
  */
 #define FIRST_DAMAGE 128
 
@@ -35,8 +36,8 @@ typedef enum {
 	FORM_GZIP,
 	FORM_TAR,
 	FORM_TAR_GZIP,
-	FORM_RAW,	/* bytes of the first file without changes */
-	FORM_RAW_STDIN, /* bytes of the first file, read from a pipe */
+	FORM_RAW,	/* the first file, without a name cpu<n>.out */
+	FORM_RAW_STDIN, /* the first file, read from a pipe */
 } Form;
 
 typedef struct {

@@ -77,7 +77,8 @@ static gboolean read_line(const char *text, Line *line)
 	if (strlen(address) > 16)
 		return FALSE;
 	line->address = g_ascii_strtoull(address, NULL, 16);
-	/* Any byte is accepted as a type. */
+	/* Any byte may be the type of a well-formed line; the check below
+	 * accepts only types of symbols with an address. */
 	while (is_blank(*text))
 		text++;
 	if (!*text || (text[1] && !is_blank(text[1])))
@@ -277,8 +278,8 @@ static void check_text(const char *text, gsize size, const char *modules)
 	if (piped)
 		compare_tables(symbols, piped);
 	check_symbols(symbols);
-	/* The text includes the NULs that check_symbols() put behind names in
-	 * the mapped copy. */
+	/* Parse the input itself: check_symbols() has put NULs behind names
+	 * only in the private mapping of the file. */
 	lines = read_lines(text, size);
 	compare_lines(symbols, lines);
 }

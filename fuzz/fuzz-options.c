@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzz target: a fixed capture with every kind of record, a random command
- * line, and boundary values (fuzz/boundary.h). The input sets any number of
- * fields of kmemtrace.meta, of the tables and of the records. The capture is
- * then reported (fuzz/reports.h) and checked. An input is a list of steps; the
- * first byte of a step selects its kind, see apply_step().
+ * Fuzz target: a fixed capture with allocations, frees, losses and marks, a
+ * random command line, and boundary values (fuzz/boundary.h). The input sets
+ * any number of fields of kmemtrace.meta, of the tables and of the records. The
+ * capture is then reported (fuzz/reports.h) and checked. An input is a list of
+ * steps; the first byte of a step selects its kind, see apply_step().
  */
 #include "config.h"
 
@@ -66,8 +66,8 @@ static const char kallsyms_text[] = "ffffffff81000000 T _stext\n"
 				    "ffffffff81000100 T _etext\n"
 				    "ffffffffa0000000 t inside\t[mod]\n";
 
-/* Return the event of a record: allocations and frees, some on the other CPU,
- * and one record of each other kind. */
+/* Return the event of a record: allocations and frees, and in each eighth
+ * record a loss or a mark in turn. */
 static guint8 event_id_of(guint cpu, guint i)
 {
 	if (i % 8 == 7)
@@ -222,8 +222,8 @@ static void set_record(Case *c, OptionsInput *in)
 }
 
 /*
- * All options of the report, with typical values that are tried in addition to
- * boundaries.
+ * The options of the report, except those that name files, with typical values
+ * that are tried in addition to boundaries.
  */
 static const struct {
 	const char *name;

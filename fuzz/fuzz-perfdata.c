@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Fuzz target: a perf.data file of arbitrary bytes. The reader must not read
- * outside the file, must return each record once, and must end. The callchains
+ * outside the file, and must return only valid entries. The callchains
  * of samples are passed to the code that finds callers and stores stacks.
  */
 #include "config.h"

@@ -16,7 +16,7 @@
 #define RECORD	    KMEMTRACE_EVENT_SIZE_V1
 #define MAX_RECORD  KMEMTRACE_EVENT_SIZE_V2S /* of all versions */
 #define MAX_TEXTS   16384
-#define MAX_CHANGES 4 /* of changes per mutation */
+#define MAX_CHANGES 4 /* changes per mutation */
 
 typedef struct kmemtrace_event Record __attribute__((aligned(1)));
 typedef struct kmemtrace_event_v2s RecordWithStack __attribute__((aligned(1)));
@@ -67,7 +67,8 @@ static Record *random_record(GByteArray *data)
 	return (Record *)(data->data + random_below(data->len / size) * size);
 }
 
-/* Insert a record of @size bytes before a random record of @data. */
+/* Insert a record of @size bytes before a random record of @data or at the end.
+ * The record is cut, or padded with zeros, to the record size of @data. */
 static void insert(GByteArray *data, const guint8 *record, guint size)
 {
 	guint step = data->len ? record_size_in(data) : size;
@@ -148,7 +149,7 @@ static void change_number(Record *r)
 			 boundary);
 }
 
-/* Change a field of ABI version 2 in a record of @size bytes. */
+/* Change a field of ABI version 2 or 3 in a record of @size bytes. */
 static void change_v2(Record *r, guint size)
 {
 	static const guint16 sizes[] = {0,  8,	16, 40,	 41,	48,

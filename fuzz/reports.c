@@ -25,8 +25,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 }
 
 /*
- * Check that each usable record is counted, if there is no filter and no time
- * range.
+ * Check that each usable record is counted, if there is no filter, no time
+ * range and no sample.
  */
 static void check_sums(const KmtInputCapture *capture, const KmtPlan *plan,
 		       const KmtAggregate *aggregate)
@@ -50,8 +50,8 @@ static void check_sums(const KmtInputCapture *capture, const KmtPlan *plan,
 }
 
 /*
- * Return the text of the report, or NULL if the capture cannot be read. The
- * caller frees the text.
+ * Return the text of the report, or NULL if the capture cannot be read or the
+ * options do not fit it. The caller frees the text with free().
  */
 static char *report(const char *directory, KmtPlan *plan, guint jobs)
 {

@@ -2,8 +2,8 @@
 /*
  * Print reports of the capture in kmt_scratch_directory(), and check their
  * form. The output must not depend on the number of jobs, must be UTF-8, and
- * must be JSON with --json. Without a filter each usable record must be
- * counted.
+ * must be JSON with --json. Unless there is a filter, a time range or a
+ * sample, each usable record must be counted.
  */
 #ifndef KMEMTRACE_FUZZ_REPORTS_H
 #define KMEMTRACE_FUZZ_REPORTS_H
