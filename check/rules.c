@@ -212,7 +212,8 @@ const KmtRule kmt_rules[KMT_N_RULES] = {
 		 size_differs},
 	[KMT_RULE_UNKNOWN_EVENT] = {"unknown-event",
 				    "event_id is neither allocation nor free, "
-				    "nor a loss, a stop or a mark",
+				    "nor a deferred free, a loss, a stop or a "
+				    "mark",
 				    unknown_event},
 	[KMT_RULE_UNKNOWN_TYPE] = {"unknown-type",
 				   "type_id is not defined in this version",

@@ -106,7 +106,10 @@ static void add_scaled(KmtJson *json, const KmtReport *report)
 		"sizes",
 		"growth_bytes",
 		"callsites.frees",
+		"callsites_left_out.frees",
 		"groups.frees",
+		"groups_left_out.frees",
+		"leak_candidates.frees",
 		"frees_by_cpu",
 		"cross_cpu_pairs",
 		/* These two keys stay the last ones. They are scaled only with
