@@ -34,8 +34,8 @@ static gboolean takes_value(const GOptionEntry *entry)
 }
 
 /*
- * Return the length of the short options in @word if the last of them takes a
- * value, otherwise 0.
+ * Return the length of @word up to and including the first short option that
+ * takes a value. Return 0 if there is none, or if an unknown option precedes.
  */
 static size_t length_before_value(const GOptionEntry *entries, const char *word)
 {

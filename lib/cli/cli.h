@@ -49,8 +49,9 @@
 
 /*
  * Parse @argv. Unlike GLib's parser, this function accepts a short option and
- * its value in one word, as in -l3. Return the remaining words, which the
- * caller frees. On error return NULL with a G_OPTION_ERROR.
+ * its value in one word, as in -l3. Return the program name and the words that
+ * were not parsed; the caller frees the array. On error return NULL and set
+ * @error.
  */
 GStrv kmt_cli_parse(GOptionContext *context, const GOptionEntry *entries,
 		    char **argv, GError **error);
@@ -91,7 +92,7 @@ int kmt_cli_fail_usage(const char *program, const char *message);
 
 /*
  * Print an error to stderr like kmt_cli_fail(). The error may quote a capture,
- * so unprintable characters are escaped. Return EXIT_FAILURE.
+ * so '?' replaces unprintable characters. Return EXIT_FAILURE.
  */
 int kmt_cli_fail_error(const char *program, const GError *error);
 

@@ -32,7 +32,7 @@ static void print_indent(const KmtJson *json)
 	fprintf(json->out, "\n%*s", (int)(json->depth * json->indent), "");
 }
 
-/* Print @value up to @end. All its bytes must be valid UTF-8 and not NUL. */
+/* Print the bytes before @end. They must be valid UTF-8 and not NUL. */
 static void print_valid(const KmtJson *json, const char *value, const char *end)
 {
 	static const char letters[] =

@@ -39,7 +39,8 @@
 
 #if defined(RTLD_NEXT) && !defined(HAS_SANITIZER)
 
-/* Set before the program creates threads, then constant. */
+/* Set before the program creates threads. After that, only a child process
+ * changes message. */
 static char *message; /* NULL: failures are returned to the caller */
 static gsize message_bytes;
 static int exit_status;
@@ -78,7 +79,7 @@ static struct {
 	void (*free)(void *);
 } next;
 
-static gboolean has_next; /* all members of next are set */
+static gboolean has_next; /* the lookup of next is complete */
 static gboolean in_lookup;
 static _Alignas(max_align_t) char early[EARLY_BYTES];
 static size_t early_used;

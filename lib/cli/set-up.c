@@ -12,8 +12,7 @@ void kmt_cli_set_up_reader(const char *program, const char *out_of_memory)
 {
 	kmt_cli_occupy_standard_descriptors();
 	kmt_cli_exit_on_out_of_memory(program, out_of_memory, EXIT_FAILURE);
-	/* Ignore SIGPIPE, so that a closed pipe is reported as a write error.
-	 */
+	/* Ignore SIGPIPE, so that a write to a closed pipe fails with EPIPE. */
 	signal(SIGPIPE, SIG_IGN);
 	kmt_cli_exit_on_sigbus(program);
 	kmt_cli_map_large_blocks();

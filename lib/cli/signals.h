@@ -9,8 +9,8 @@
  * of a script. In that case only a SIGINT from the terminal is ignored, so that
  * kill(1) still ends the recording.
  *
- * Any other fatal signal kills kmemtraced; kmemtraced/cleanup-process.h
- * describes the cleanup.
+ * SIGPIPE and SIGXFSZ are ignored. Any other fatal signal kills kmemtraced;
+ * kmemtraced/cleanup-process.h describes the cleanup.
  */
 #ifndef KMEMTRACE_CLI_SIGNALS_H
 #define KMEMTRACE_CLI_SIGNALS_H
@@ -19,8 +19,8 @@
 #include <signal.h>
 #include <sys/signalfd.h>
 
-/* Number of signals whose action kmemtraced changes, and restores in child
- * processes. */
+/* Number of signals whose action kmemtraced changes, and restores before
+ * exec(). */
 #define KMT_CLI_SIGNALS_CHANGED 3
 
 typedef struct {
@@ -35,13 +35,15 @@ typedef struct {
 gboolean kmt_cli_signals_is_ignored(int number);
 
 /*
- * Save the signal state, block the signals of a signalfd, and change the
- * actions. Call this function before any thread and any child process exist.
+ * Save the signal state, block the signals that a signalfd is to read, and
+ * change the actions. Call this function before any thread and any child
+ * process exist.
  */
 void kmt_cli_signals_block(KmtCliSignals *signals);
 
 /*
- * Restore the signal mask of the entry. Signals then have their normal effect.
+ * Restore the signal mask of the entry, but not the actions. A stop signal that
+ * was not ignored on entry then ends the process.
  */
 void kmt_cli_signals_release(const KmtCliSignals *signals);
 
