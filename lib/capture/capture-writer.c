@@ -18,8 +18,8 @@
 #define META_RESERVED META KMT_CAPTURE_TEMPORARY
 
 /*
- * Maximum size of kmemtrace.meta: of the group [capture], and of each CPU's
- * group.
+ * Disk space to reserve for kmemtrace.meta: for the group [capture], and for
+ * each CPU.
  */
 #define META_CAPTURE_BYTES 4096
 #define META_CPU_BYTES	   176
@@ -165,8 +165,8 @@ KmtCaptureCpuWriter *kmt_capture_writer_small_cpu_file(KmtCaptureWriter *output,
 
 /*
  * Return whether all addresses in a block of kallsyms are 0. Each line begins
- * with an address. *in_address is the state between two blocks; TRUE at the
- * start.
+ * with an address. *in_address is TRUE before the first block; it stores
+ * whether the next block begins within an address.
  */
 static gboolean addresses_are_zero(const char *block, gsize n_bytes,
 				   gboolean *in_address)

@@ -3,8 +3,8 @@
  * Writes the files of a capture directory; kmemtrace(5) describes the
  * directory.
  *
- * One thread may use a writer. Functions that return gboolean return FALSE and
- * set an error on failure.
+ * One thread may use a writer. A function with an error argument returns FALSE
+ * or NULL and sets the error on failure.
  */
 #ifndef KMEMTRACE_CAPTURE_CAPTURE_WRITER_H
 #define KMEMTRACE_CAPTURE_CAPTURE_WRITER_H
@@ -25,9 +25,9 @@ void kmt_capture_writer_close(KmtCaptureWriter *output);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtCaptureWriter, kmt_capture_writer_close)
 
 /*
- * Remove all files and directories created since kmt_capture_writer_open(),
- * because nothing was recorded. In a subdirectory, files of other processes are
- * removed too.
+ * Remove the files and directories that the writer created, including those of
+ * kmt_capture_writer_open(), because nothing was recorded. In a subdirectory,
+ * every file with the name of a capture file is removed, whoever created it.
  */
 void kmt_capture_writer_undo(KmtCaptureWriter *output);
 
@@ -51,9 +51,9 @@ gboolean kmt_capture_writer_is_staged(const KmtCaptureWriter *output);
 gboolean kmt_capture_writer_is_cpu_file(const char *name);
 
 /*
- * Create cpu<n>.out. subbuf_bytes is the size of the kernel's sub-buffers, from
- * which the writer derives how much to gather before a write. The caller frees
- * the result.
+ * Create cpu<n>.out. subbuf_bytes is the approximate size of one read, such as
+ * the size of the kernel's sub-buffers; the writer derives from it how much to
+ * gather before a write. The caller frees the result.
  */
 KmtCaptureCpuWriter *kmt_capture_writer_cpu_file(KmtCaptureWriter *output,
 						 guint cpu, gsize record_bytes,
@@ -95,7 +95,8 @@ gboolean kmt_capture_writer_write_meta(KmtCaptureWriter *output, GKeyFile *meta,
 				       guint n_cpus, GError **error);
 
 /*
- * Write the final kmemtrace.meta, with the names of all files of the capture.
+ * Write the final kmemtrace.meta, with the names of all other files of the
+ * capture.
  */
 gboolean kmt_capture_writer_end_meta(KmtCaptureWriter *output, GKeyFile *meta,
 				     guint n_cpus, GError **error);

@@ -12,8 +12,8 @@
  * write, the file is truncated to complete records; the writer then accepts no
  * more data and counts further data as unsaved.
  *
- * Only the functions new and free allocate memory. One thread may write at a
- * time; any thread may read the counters.
+ * Only the function new allocates memory, and only free releases it. One thread
+ * may write at a time; any thread may read the counters.
  */
 #ifndef KMEMTRACE_CAPTURE_CPU_FILE_WRITER_H
 #define KMEMTRACE_CAPTURE_CPU_FILE_WRITER_H
@@ -42,8 +42,8 @@ G_STATIC_ASSERT(KMT_CAPTURE_CPU_WRITER_BUFFER_BYTES %
 		0);
 
 typedef enum {
-	/* KMT_CAPTURE_CPU_WRITER_BUFFER_BYTES, populated and locked in memory
-	 * before tracing begins */
+	/* KMT_CAPTURE_CPU_WRITER_BUFFER_BYTES, populated by the function new,
+	 * and locked in memory if the limits permit */
 	KMT_CAPTURE_CPU_WRITER_LOCKED,
 	/* two chunks, without O_DIRECT, for a program that is not traced */
 	KMT_CAPTURE_CPU_WRITER_SMALL,
@@ -55,22 +55,21 @@ typedef struct kmt_capture_cpu_writer KmtCaptureCpuWriter;
  * Create the file name with mode 0600 in the directory dir_fd; the file must
  * not exist. record_bytes must divide
  * kmt_capture_cpu_writer_chunk_bytes(record_bytes).
- * kmt_capture_cpu_writer_flush() does not write before batch_bytes are
- * buffered, which matters only with O_DIRECT. Return NULL and set an error on
- * failure.
+ * With O_DIRECT, kmt_capture_cpu_writer_flush() does not write before
+ * batch_bytes are buffered. Return NULL and set an error on failure.
  */
 KmtCaptureCpuWriter *
 kmt_capture_cpu_writer_new(int dir_fd, const char *name, gsize record_bytes,
 			   gsize batch_bytes, KmtCaptureCpuWriterMemory memory,
 			   GError **error);
 
-/* Close the file and free the writer. Data that was not flushed is lost. */
+/* Close the file and free the writer. Data in the buffer is lost. */
 void kmt_capture_cpu_writer_free(KmtCaptureCpuWriter *sink);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtCaptureCpuWriter, kmt_capture_cpu_writer_free)
 
 /*
  * Return the place for the next bytes in the buffer. *n_bytes is set to the
- * free bytes, at least one record.
+ * free bytes, rounded down to complete records, but to at least 1.
  */
 void *kmt_capture_cpu_writer_room(KmtCaptureCpuWriter *sink, gsize *n_bytes);
 
@@ -82,8 +81,9 @@ void *kmt_capture_cpu_writer_room(KmtCaptureCpuWriter *sink, gsize *n_bytes);
 int kmt_capture_cpu_writer_add(KmtCaptureCpuWriter *sink, gsize n_bytes);
 
 /*
- * Add n_bytes from another place. Whole blocks of complete records are written
- * from there without a copy.
+ * Add n_bytes of complete records from another place. They are written from
+ * there without a copy if O_DIRECT is off, or if they are aligned and at least
+ * batch_bytes.
  */
 int kmt_capture_cpu_writer_append(KmtCaptureCpuWriter *sink, const void *from,
 				  gsize n_bytes);
@@ -95,12 +95,12 @@ int kmt_capture_cpu_writer_append(KmtCaptureCpuWriter *sink, const void *from,
 int kmt_capture_cpu_writer_take_back(KmtCaptureCpuWriter *sink, gsize n_bytes);
 
 /*
- * Write the bytes that should be written before the caller waits for more
- * records.
+ * Write records before the caller waits for more: with O_DIRECT all complete
+ * chunks once batch_bytes are buffered, otherwise all complete records.
  */
 int kmt_capture_cpu_writer_flush(KmtCaptureCpuWriter *sink);
 
-/* Write all remaining bytes. An incomplete record counts as unsaved. */
+/* Write all remaining complete records. An incomplete one counts as unsaved. */
 int kmt_capture_cpu_writer_finish(KmtCaptureCpuWriter *sink);
 
 /* Stop writing: buffered bytes and all further bytes count as unsaved. */
@@ -117,7 +117,10 @@ int kmt_capture_cpu_writer_error(const KmtCaptureCpuWriter *sink);
 /* Return the bytes in the file. */
 guint64 kmt_capture_cpu_writer_written(const KmtCaptureCpuWriter *sink);
 
-/* Return the bytes that were added but not written to the file. */
+/*
+ * Return the number of added bytes that will never be written to the file.
+ * Bytes in the buffer do not count.
+ */
 guint64 kmt_capture_cpu_writer_unsaved(const KmtCaptureCpuWriter *sink);
 
 #endif

@@ -70,9 +70,9 @@ static gboolean check_owner(KmtCaptureDirectory *directory, GError **error)
 /*
  * Set the mode and owner of a directory that mkdirat() has just created. The
  * caller of sudo, who may own the parent directory, can replace the new
- * directory before it is opened. Only a directory that belongs to root is
- * changed; any other directory must already be safe. Return 0 or a positive
- * errno.
+ * directory before it is opened. Only a directory that belongs to the effective
+ * user is changed; any other directory must already be safe. Return 0 or a
+ * positive errno.
  */
 static int claim(int fd)
 {
@@ -216,8 +216,8 @@ static gboolean create_lock_file(KmtCaptureDirectory *directory, GError **error)
 	}
 	directory->pid = getpid();
 	kmt_capture_owner_give(directory->lock_fd);
-	/* If this fails, another program waits for the lock before it gives up.
-	 */
+	/* If this fails, another program does not find this process, and waits
+	 * for LOCK_WAIT_MS before it reports that the directory is in use. */
 	(void)fcntl(directory->lock_fd, F_SETLK, &lock);
 	return TRUE;
 }

@@ -21,7 +21,8 @@ typedef struct {
 	gboolean force;	 /* replace an existing capture */
 	gboolean staged; /* use a subdirectory even without an existing capture
 			  */
-	/* called with one line about files of an earlier run; may be NULL */
+	/* called with one line about files that an earlier run or the user
+	 * left; may be NULL */
 	void (*warning)(const char *text);
 } KmtCaptureDirectoryOptions;
 
@@ -29,7 +30,8 @@ typedef struct {
  * Open and lock the directory path for a capture. A missing directory is
  * created with mode 0700; its parent must exist. The lock excludes other
  * writers until kmt_capture_directory_close(). An interrupted replacement is
- * completed first. The call fails
+ * completed first. Return NULL and set an error if a system call fails, and
+ * - if another program writes to the directory;
  * - if the directory contains a capture, or records of a killed run in a
  * subdirectory, unless options->force is set;
  * - if a file that does not belong to a capture has the name of a capture file;
@@ -54,8 +56,9 @@ gboolean kmt_capture_directory_is_staged(const KmtCaptureDirectory *directory);
 
 /*
  * Replace the old capture by the new one, which must be complete and on the
- * disk. Without a subdirectory there is nothing to do. After an error, either
- * the complete new capture is in kmt_capture_directory_path(), or the next
+ * disk. Without a subdirectory there is nothing to replace. Then remove the
+ * subdirectories with records of earlier runs. After an error, either the
+ * complete new capture is in kmt_capture_directory_path(), or the next
  * kmt_capture_directory_open() completes the replacement.
  */
 gboolean kmt_capture_directory_publish(KmtCaptureDirectory *directory,

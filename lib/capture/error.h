@@ -14,14 +14,14 @@ GQuark kmt_daemon_error_quark(void);
 typedef enum {
 	KMT_DAEMON_ERROR_NO_DEBUGFS,   /* debugfs is not mounted at the path */
 	KMT_DAEMON_ERROR_NO_KMEMTRACE, /* debugfs has no directory kmemtrace */
-	KMT_DAEMON_ERROR_PERMISSION,   /* no permission for debugfs */
-	KMT_DAEMON_ERROR_LOCKDOWN,     /* lockdown refuses even root */
-	KMT_DAEMON_ERROR_ABI,	       /* unknown version of the records */
-	KMT_DAEMON_ERROR_CONTROL,   /* unexpected content of a control file */
-	KMT_DAEMON_ERROR_BUSY,	    /* another kmemtraced is running */
-	KMT_DAEMON_ERROR_ENABLE,    /* tracing cannot be switched on */
-	KMT_DAEMON_ERROR_DISABLE,   /* tracing cannot be switched off */
-	KMT_DAEMON_ERROR_EXISTS,    /* the directory has a capture already */
+	KMT_DAEMON_ERROR_PERMISSION, /* no permission for debugfs or tracefs */
+	KMT_DAEMON_ERROR_LOCKDOWN,   /* lockdown refuses even root */
+	KMT_DAEMON_ERROR_ABI,	     /* unknown version or size of records */
+	KMT_DAEMON_ERROR_CONTROL,    /* a control file cannot be used */
+	KMT_DAEMON_ERROR_BUSY,	     /* another kmemtraced is running */
+	KMT_DAEMON_ERROR_ENABLE,     /* tracing cannot be switched on */
+	KMT_DAEMON_ERROR_DISABLE,    /* tracing cannot be switched off */
+	KMT_DAEMON_ERROR_EXISTS,    /* the directory has a capture or records */
 	KMT_DAEMON_ERROR_DIRECTORY, /* the capture directory is unusable */
 	KMT_DAEMON_ERROR_UNSAFE,    /* other users can tamper with the
 				     * directory */

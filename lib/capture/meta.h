@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes kmemtrace.meta, the properties of a capture that an analysis on
- * another machine needs. kmemtrace(5) describes each key.
+ * The content of kmemtrace.meta: the properties of a capture that an analysis
+ * on another machine needs. kmemtrace(5) describes each key.
  */
 #ifndef KMEMTRACE_CAPTURE_META_H
 #define KMEMTRACE_CAPTURE_META_H
@@ -26,8 +26,8 @@ typedef struct {
 GKeyFile *kmt_capture_meta_new(const KmtCaptureMetaStart *start);
 
 /*
- * Set whether an earlier reader consumed the first records, if that is detected
- * after the start.
+ * Change whether an earlier reader consumed the first records, after
+ * kmt_capture_meta_new().
  */
 void kmt_capture_meta_set_continues(GKeyFile *meta, gboolean continues);
 
@@ -42,8 +42,8 @@ void kmt_capture_meta_set_cpu(GKeyFile *meta, guint cpu, guint64 bytes,
 			      const guint64 *overruns);
 
 /*
- * Set the totals. overruns, here and above, is the number of lost events; NULL
- * if unknown.
+ * Set the totals, the end time, and whether the capture is complete. overruns
+ * is the number of lost events; NULL if unknown.
  */
 void kmt_capture_meta_end(GKeyFile *meta, guint64 bytes,
 			  const guint64 *overruns, gboolean complete);

@@ -38,8 +38,8 @@ gboolean kmt_capture_parse_cpu(const char *name, guint *cpu,
 }
 
 /*
- * Return whether a name has no leading zeros. Writers use only one name per
- * CPU.
+ * Return whether the CPU number in a name has at most CPU_DIGITS_MAX digits and
+ * no leading zeros. Writers use only one name per CPU.
  */
 static gboolean is_canonical_cpu(const char *name)
 {

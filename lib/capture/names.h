@@ -19,8 +19,8 @@
 /* Suffix of a table or of kmemtrace.meta while the file is written. */
 #define KMT_CAPTURE_TEMPORARY ".tmp"
 
-/* Held by the process that writes to the directory; see
- * kmt_capture_directory_open. */
+/* Lock file of the process that writes to the directory; see
+ * kmt_capture_directory_open(). */
 #define KMT_CAPTURE_LOCK "kmemtrace.lock"
 
 /*
@@ -53,8 +53,9 @@ typedef enum {
 } KmtCaptureFile;
 
 /*
- * Return the kind of the file with this name. Only the names that writers use
- * are recognized.
+ * Return the kind of the file with this name. A CPU number with leading zeros
+ * or more than 5 digits makes the kind OTHER, because no writer uses such a
+ * name.
  */
 KmtCaptureFile kmt_capture_file(const char *name);
 

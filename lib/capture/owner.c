@@ -83,9 +83,9 @@ static void release(int fd)
 }
 
 /*
- * Open the symbolic link name, a component of a path. Root follows the link
- * only if its owner is trusted. The owner vouches for the target, because a
- * link cannot be changed.
+ * Open the directory that the symbolic link name leads to; name is a component
+ * of a path. Root follows the link only if its owner is trusted. The owner
+ * vouches for the target, because a link cannot be changed.
  */
 static int open_link(int parent_fd, const char *name, int flags, guint *n_links)
 {

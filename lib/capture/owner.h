@@ -2,9 +2,9 @@
 /*
  * The user for whom root writes a capture: the caller of sudo (SUDO_UID).
  *
- * Without root, or without sudo, there is no such user: every directory is
- * trusted as far as the kernel lets the process write to it, and files belong
- * to the process.
+ * Without root, or without sudo, there is no such user, and files belong to the
+ * process. Root without sudo trusts only directories of root. Another user
+ * trusts every directory as far as the kernel lets the process write to it.
  */
 #ifndef KMEMTRACE_CAPTURE_OWNER_H
 #define KMEMTRACE_CAPTURE_OWNER_H
@@ -22,7 +22,8 @@ gboolean kmt_capture_owner_trusts(uid_t uid);
 
 /*
  * Return whether root may create files in the directory that *st describes: its
- * owner is trusted, and no other user can rename or replace files in it.
+ * owner is trusted, and no other user can rename or replace files in it. Return
+ * TRUE if the process is not root.
  */
 gboolean kmt_capture_owner_is_safe(const struct stat *st);
 

@@ -10,7 +10,8 @@
  *   new capture               nothing                       step 4
  *
  * Step 1 moves the old kmemtrace.meta into kmemtrace.complete. Step 2 removes
- * the files that it lists, and then the old kmemtrace.meta. Step 3 moves the
+ * the files that the old kmemtrace.meta lists (without a list, those that
+ * is_member() recognizes), and then the old kmemtrace.meta. Step 3 moves the
  * new files, kmemtrace.meta last. Step 4 removes kmemtrace.complete, or renames
  * it to kmemtrace.left-<n> if it contains files of the user. A directory that
  * has a kmemtrace.meta therefore has all files of that capture.

@@ -8,8 +8,8 @@
 /*
  * Return the number of sub-buffers that would have preserved all events on the
  * CPU that lost most, where lost is the number of its lost events and n the
- * number of its sub-buffers. Return 0 if a value is unknown (0) or the result
- * exceeds G_MAXUINT64.
+ * number of its sub-buffers. record_bytes must not be 0. Return 0 if n is 0, if
+ * no record fits into a sub-buffer, or if the result exceeds G_MAXUINT64.
  *
  * Room for all lost events suffices for the same run, because at no time were
  * more events missing. The result is at least 2 n, because the losses of the
