@@ -177,7 +177,8 @@ void kmt_recovery_free(KmtRecovery *recovery)
 
 typedef enum {
 	DONE,	/* the note is no longer needed */
-	IN_USE, /* another recording uses the kernel's files now */
+	IN_USE, /* another recording uses the kernel's files or the note, or the
+		 * file is not a note */
 	FAILED,
 } UndoResult;
 
@@ -196,8 +197,8 @@ static void warn(const char *program, const char *format, ...)
 }
 
 /*
- * Return the text of a small file without the last newline, or NULL. The caller
- * frees it.
+ * Return the text of a small file without trailing white space, or NULL. The
+ * caller frees it.
  */
 static char *read_at(int dir_fd, const char *name)
 {
@@ -222,7 +223,10 @@ static gboolean write_at(int dir_fd, const char *name, const char *text)
 	return ok;
 }
 
-/* Write text to the file unless the file already contains this text. */
+/*
+ * Write text to the file, unless the file already contains this text or cannot
+ * be read.
+ */
 static UndoResult restore_file(const char *program, int dir_fd,
 			       const char *path, const char *name,
 			       const char *text)

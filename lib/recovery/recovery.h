@@ -26,13 +26,15 @@ typedef struct {
 
 /*
  * Write a note. Returns NULL if there is no safe directory for the note, as for
- * a user other than root; the recording then continues without a note.
+ * a user other than root, or if the note cannot be written; the recording then
+ * continues without a note.
  */
 KmtRecovery *kmt_recovery_begin(const KmtRecoveryState *state);
 
 /*
- * Add the number of the tracing session to the note. A later session belongs to
- * another program and is not restored. recovery may be NULL.
+ * Add the number of the tracing session to the note; 0 (unknown) is ignored. If
+ * the kernel later has another session, another program began it, and the state
+ * is not restored. recovery may be NULL.
  */
 void kmt_recovery_set_session(KmtRecovery *recovery, guint64 session);
 
