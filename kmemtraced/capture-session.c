@@ -17,7 +17,8 @@ static GError *interrupted(void)
 /*
  * Save the records of a trace that was switched off before kmemtraced started.
  * Switching tracing on would discard these records. Return FALSE if there are
- * no such records.
+ * no such records. If a stop signal arrived before any record was read, return
+ * FALSE and add an error to the session.
  */
 static gboolean run_frozen(KmtdSession *session, KmtdSummary *summary)
 {
@@ -125,9 +126,9 @@ static gboolean enable(KmtdSession *session, GError **error)
 
 /*
  * Return TRUE and set an error if a stop signal arrived before tracing was
- * switched on. An empty capture must not replace an older one. With a command
- * the signal stays pending; kmtd_session_record() forwards the signal once the
- * command runs.
+ * switched on. An empty capture must not replace an older one. With a command,
+ * or if tracing was on before, the signal stays pending for
+ * kmtd_session_record(), which also forwards it to the command.
  */
 static gboolean was_interrupted(KmtdSession *session, GError **error)
 {

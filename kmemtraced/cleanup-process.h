@@ -2,12 +2,12 @@
 /*
  * The cleanup process: a child that sleeps until kmemtraced has ended.
  *
- * If kmemtraced ends without kmtd_cleanup_end(), because a signal killed it,
- * the child restores the kernel (KmtdSourceClass.clean_up). Tracing stays off
- * if kmemtraced had already disabled it. The child also cuts each cpu<n>.out
- * back to whole records, because the kernel may end a write() of a killed
- * process at any page. The child holds the lock of the capture directory until
- * all of this is done.
+ * If kmemtraced ends without kmtd_cleanup_end(), for example killed by a
+ * signal, the child restores the kernel (KmtdSourceClass.clean_up). Tracing
+ * stays off if kmemtraced had already disabled it. The child also cuts each
+ * cpu<n>.out back to whole records, because the kernel may end a write() of a
+ * killed process at any page. The child holds the lock of the capture directory
+ * until all of this is done.
  *
  * The child is started before the source changes anything in the kernel, and
  * again if it is killed. It blocks every signal and has its own session, so

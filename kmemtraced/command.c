@@ -111,7 +111,10 @@ static gboolean wait_for_exec(KmtdCommand *command, int wake_fd)
 	return fds[0].revents != 0;
 }
 
-/* Start the command. Return 0 if it runs, or the errno of the failure. */
+/*
+ * Start the command. Return the errno of the failure, or 0 if the command runs
+ * or @wake_fd became readable first.
+ */
 static int start(KmtdCommand *command, int wake_fd)
 {
 	int errnum = 0;

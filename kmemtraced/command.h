@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The command that is recorded. Its process waits until recording has begun and
- * then executes the command. The recording ends when the command ends.
+ * The command on the command line. Its process waits until recording has begun
+ * and then executes the command. The recording ends when the command ends, or
+ * before.
  */
 #ifndef KMEMTRACED_COMMAND_H
 #define KMEMTRACED_COMMAND_H
@@ -44,8 +45,9 @@ pid_t kmtd_command_pid(const KmtdCommand *command);
 
 /*
  * Start the command. On failure set an error; kmtd_command_status() then
- * returns 126 or 127. Stop waiting for the result of exec() when @wake_fd
- * becomes readable, because the process of the command may have been stopped.
+ * returns 126 or 127. If @wake_fd becomes readable before the result of exec()
+ * is known, stop waiting and return TRUE, because the process of the command
+ * may have been stopped.
  */
 gboolean kmtd_command_start(KmtdCommand *command, int wake_fd, GError **error);
 
@@ -66,7 +68,7 @@ void kmtd_command_signal(KmtdCommand *command, int number);
 /*
  * Return the status of the command in the form of a shell: its exit status, 128
  * + the number of the signal that ended it, or 126 or 127 if it could not be
- * started. Return 125 if no start was attempted.
+ * started. Return 125 if no start was attempted or the command still runs.
  */
 int kmtd_command_status(const KmtdCommand *command);
 

@@ -41,7 +41,8 @@ struct kmtd_reader {
 	bool running; /* there is a thread to join; main thread only */
 	bool pinned;  /* pinned to the CPU; reader thread only */
 
-	/* Set by the main thread, each flag once, before a write to wake_fd. */
+	/* Set by the main thread before a write to wake_fd, and never cleared.
+	 * The reader thread sets gone, too. */
 	atomic_bool stop;
 	atomic_bool gone;
 	atomic_bool abandon;
@@ -105,13 +106,14 @@ static void append_lost(KmtdReader *reader, const KmtdCpuStreamBatch *batch)
 }
 
 /*
- * Write records to the file, and then release them. Unwritten records stay in
- * the kernel, so that a killed process leaves them to the next one. After a
- * failed write, the writer discards the bytes and counts them for the message.
- * The records are released, so that the next kmemtraced does not take them for
- * a trace that was left for it. Return the number of bytes, 0 if there are no
- * records, or -errno. After -EAGAIN, the records were not the reader's and have
- * been removed from the file.
+ * Pass records to the file writer, and then release them. Records that were not
+ * passed stay in the kernel, so that a killed process leaves them to the next
+ * one. After a failed write, the writer discards the bytes and counts them for
+ * the message. The records are released then, too, so that the next kmemtraced
+ * does not take them for a trace that was left for it. Return the number of
+ * bytes, 0 if there are no records, or -errno. If the release fails, the
+ * records are removed from the file; -EAGAIN means that they were not the
+ * reader's.
  */
 static gint64 write_batch(KmtdReader *reader, bool all)
 {

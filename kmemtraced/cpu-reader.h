@@ -5,7 +5,7 @@
  *
  * The main thread makes all calls. The order of the calls for a reader is: new,
  * start, stop (or gone), wait for finished, join, check and the counters, free.
- * After a join without an error the reader may be started again.
+ * A reader is started only once.
  */
 #ifndef KMEMTRACED_CPU_READER_H
 #define KMEMTRACED_CPU_READER_H
@@ -36,8 +36,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtdReader, kmtd_reader_free)
 gboolean kmtd_reader_start(KmtdReader *reader, GError **error);
 
 /*
- * Read the present records, even if they are fewer than the amount at which the
- * kernel wakes a reader.
+ * Wake the thread to read the present records, even if they are fewer than the
+ * amount at which the kernel wakes a reader. Records of a mapped buffer that do
+ * not end a sub-buffer are only counted (kmtd_reader_bytes_seen()). A stream
+ * with read_at_end is not read.
  */
 void kmtd_reader_poll(KmtdReader *reader);
 

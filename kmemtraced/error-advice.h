@@ -9,8 +9,8 @@
 const char *kmtd_error_advice(const GError *error);
 
 /*
- * Return the state of the capture after @error, or NULL if the error does not
- * affect the capture. The text applies only if there is a capture.
+ * Return the state of the capture after @error, or NULL if there is no text for
+ * this error. The text applies only if there is a capture.
  */
 const char *kmtd_error_capture_state(const GError *error);
 

@@ -43,9 +43,9 @@ typedef struct {
 	 * Read without a copy, instead of @read; NULL if not supported.
 	 * @acquire sets *batch and returns the same values as @read. Records
 	 * that were not released by @release are supplied again to the next
-	 * reader. @release returns 0, or -EAGAIN if another reader consumed the
-	 * records or the kernel overwrote them. After -EAGAIN the records must
-	 * not be used.
+	 * reader. @release returns 0, -EAGAIN if another reader consumed the
+	 * records or the kernel overwrote them, or another -errno. After an
+	 * error the records must not be used.
 	 */
 	gssize (*acquire)(KmtdCpuStream *stream, KmtdCpuStreamBatch *batch,
 			  gboolean all);
@@ -65,7 +65,7 @@ struct kmtd_cpu_stream {
 	gboolean cannot_poll; /* poll() does not indicate records */
 	gboolean read_at_end; /* read only after tracing is switched off */
 	gboolean was_off;     /* tracing was off when the stream was opened */
-	int timeout_ms;	      /* longest time between reads; -1: unlimited */
+	int timeout_ms;	      /* longest wait after the pause; -1: unlimited */
 	int pause_ms;	      /* shortest time between reads; 0: none */
 	char *name;	      /* for messages */
 };
@@ -164,7 +164,7 @@ struct kmtd_source {
 	const KmtdSourceClass *class;
 	char *description;     /* description of the source for messages */
 	char *watch_path;      /* directory to watch for new CPUs, or NULL */
-	int changes_fd;	       /* readable before @poll_changes; -1: none */
+	int changes_fd;	       /* readable: call @poll_changes; -1: none */
 	KmtRecovery *recovery; /* note of initial_state; NULL: none */
 	/*
 	 * Directory with the tables that records refer to since version 2;
@@ -177,8 +177,9 @@ struct kmtd_source {
 	/* Geometry of a CPU's buffer. */
 	guint64 n_subbufs;
 	guint64 subbuf_bytes;
-	gboolean keeps_newest; /* a full buffer drops its oldest events */
-	/* Set by @conclude: snapshots took some of the lost events. */
+	gboolean keeps_newest; /* relay: the mode is overwrite */
+	/* Set by @conclude: a snapshot was taken, which may have some of the
+	 * lost events. */
 	gboolean had_snapshots;
 	gsize batch_bytes; /* approximate amount of one read */
 };

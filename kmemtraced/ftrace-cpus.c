@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The CPUs of the source "ftrace": all that were ever online. */
+/* The CPUs of the source "ftrace": all that it has seen online. */
 #include "config.h"
 
 #include <errno.h>

@@ -23,7 +23,7 @@ typedef struct {
 	KmtdOwnTasks tasks;
 	char *clock;
 	int online_fd;	    /* the file with the online CPUs in sysfs */
-	GArray *cpus;	    /* of guint: all CPUs that were ever online */
+	GArray *cpus;	    /* of guint: all CPUs that were seen online */
 	GPtrArray *streams; /* of KmtdFtraceStream *: the streams that exist */
 	gint *pids;
 	guint n_pids;
@@ -75,18 +75,18 @@ gboolean kmtd_ftrace_total_overruns(KmtdSource *source, guint64 *n_events,
 /* Count the lost events of each CPU: KmtdSourceClass.overruns. */
 GHashTable *kmtd_ftrace_overruns(KmtdSource *source, GError **error);
 
-/* Return the CPUs that were ever online: KmtdSourceClass.cpus. */
+/* Return the CPUs that were seen online: KmtdSourceClass.cpus. */
 GArray *kmtd_ftrace_cpus(KmtdSource *source);
 
 /* Open the stream of a CPU: KmtdSourceClass.open_cpu. */
 KmtdCpuStream *kmtd_ftrace_open_cpu(KmtdSource *source, guint cpu,
 				    GError **error);
 
-/* Write clock, buffers, tracepoints and processes: KmtdSourceClass.describe. */
+/* Write the keys that are known at the start: KmtdSourceClass.describe. */
 void kmtd_ftrace_describe(KmtdSource *source, GKeyFile *meta);
 
 /*
- * Merge the task names, and write lost events and interference:
+ * Merge the task names, and write the keys that are known at the end:
  * KmtdSourceClass.conclude.
  */
 gboolean kmtd_ftrace_conclude(KmtdSource *source, GKeyFile *meta,

@@ -110,7 +110,10 @@ static gboolean ftrace_disable(KmtdSource *source, GError **error)
 	return set_tracepoints(ftrace, "0", error);
 }
 
-/* No other program reads the instance, so no part of the trace is consumed. */
+/*
+ * The instance does not exist yet, so no other program can have consumed a part
+ * of the trace.
+ */
 static gboolean ftrace_any_consumed(KmtdSource *source, gboolean *consumed,
 				    GError **error)
 {

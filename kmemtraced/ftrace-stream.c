@@ -16,8 +16,10 @@
 #define READ_INTERVAL_MS 100
 
 /*
- * Interval of the reads, in milliseconds, on kernels without buffer_percent.
- * Such a kernel wakes readers at each event, so the readers do not poll.
+ * Time, in milliseconds, after which a reader reads without a wakeup on kernels
+ * without buffer_percent. Such a kernel wakes readers at each event, so the
+ * readers do not poll. On every kernel, a reader first pauses for half of this
+ * time.
  */
 #define POLL_INTERVAL_MS 10
 

@@ -52,9 +52,9 @@ void kmtd_interference_stop(KmtdInterference *interference);
 void kmtd_interference_add(KmtdInterference *interference, const char *name);
 
 /*
- * Write the detected changes to [capture] of @meta: "interference" and, as the
- * source "relay" does, "events_off", "filter" and "filter_changed". Return
- * FALSE and set an error that names the files if there were changes.
+ * Write the detected changes to [capture] of @meta: "interference", "not_seen"
+ * and, as the source "relay" does, "events_off", "filter" and "filter_changed".
+ * Return FALSE and set an error that names the files if there were changes.
  */
 gboolean kmtd_interference_conclude(const KmtdInterference *interference,
 				    GKeyFile *meta, GError **error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Parser of the kernel's file "info", which lists the events that a session
- * does not record.
+ * Parser of the kernel's file "info", which describes a session and the state
+ * of each event.
  */
 #ifndef KMEMTRACED_KERNEL_INFO_H
 #define KMEMTRACED_KERNEL_INFO_H
@@ -9,7 +9,8 @@
 #include <glib.h>
 
 typedef struct {
-	GHashTable *values;    /* from lines "# key: value" */
+	GHashTable *values; /* from lines "# key: value" */
+	/* Only allocations, frees and deferred frees: */
 	GPtrArray *events_off; /* names of the events that are off now */
 	GPtrArray *missed;     /* names of the events that were off at some time
 				* of the session */

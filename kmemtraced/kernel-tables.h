@@ -16,20 +16,22 @@ typedef struct {
 } KmtdTables;
 
 /*
- * Copy kallsyms and modules. A table that cannot be read causes a warning; a
- * table that cannot be written is an error.
+ * Copy kallsyms and modules. A table that does not exist is skipped. A table
+ * that cannot be read causes a warning; a table that cannot be written is an
+ * error.
  */
 gboolean kmtd_tables_copy(KmtdTables *tables, GError **error);
 
 /*
  * Copy the tables that records refer to since version 2, with the same rules
- * for errors. Call once tracing is on, so that even an interrupted recording
- * has these tables.
+ * for errors. Call as soon as tracing is on, so that even an interrupted
+ * recording has these tables.
  */
 gboolean kmtd_tables_copy_records(KmtdTables *tables, GError **error);
 
 /*
- * Copy the changed tables again when tracing is off. Modules that were loaded
+ * Copy the tables again when tracing is off: those that records refer to, and,
+ * if the modules have changed, kallsyms and modules. Modules that were loaded
  * during the recording then have names; modules that were unloaded lose their
  * names.
  */

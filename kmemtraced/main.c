@@ -23,7 +23,7 @@
 	"records that were written before are kept; free some memory, or "     \
 	"raise the limits of 'ulimit'"
 
-/* Upper limit of -w: the time must fit into microseconds. */
+/* Upper limit of -w: the time in microseconds must fit into a gint64. */
 #define SECONDS_MAX 1e9
 
 /*

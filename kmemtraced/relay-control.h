@@ -2,8 +2,9 @@
 /*
  * Access to the control files of a kernel with kmemtrace, in DEBUGFS/kmemtrace.
  *
- * Only one thread may use a KmtdControl. While it is open, no other kmemtraced
- * can open one on the same debugfs.
+ * Only one thread may use a KmtdControl. While one from kmtd_control_open() is
+ * open, no other kmemtraced can open another on the same debugfs, except with
+ * kmtd_control_open_to_read().
  */
 #ifndef KMEMTRACED_RELAY_CONTROL_H
 #define KMEMTRACED_RELAY_CONTROL_H
@@ -85,8 +86,8 @@ gboolean kmtd_control_total_overruns(KmtdControl *control, guint64 *n_events,
 GHashTable *kmtd_control_overruns(KmtdControl *control, GError **error);
 
 /*
- * Return the text of the file @name in the directory, without the last newline,
- * newly allocated. Return NULL and set an error on failure.
+ * Return the text of the file @name in the directory, without trailing white
+ * space, newly allocated. Return NULL and set an error on failure.
  */
 char *kmtd_control_read(KmtdControl *control, const char *name, GError **error);
 

@@ -15,7 +15,7 @@
 #define CPU_DIGITS_MAX 5
 
 /*
- * Return the text of a file from its start, without the last newline, newly
+ * Return the text of a file from its start, without trailing white space, newly
  * allocated. Return NULL and set errno on failure.
  */
 static char *read_fd(int fd)

@@ -154,7 +154,7 @@ static gboolean relay_is_enabled(KmtdSource *source, gboolean *enabled,
 
 /*
  * Read and parse the kernel's file "info". Return NULL if the kernel has no
- * such file.
+ * such file or it cannot be read.
  */
 static KmtdInfo *read_info(Relay *relay)
 {
@@ -222,7 +222,8 @@ static gboolean add_pids(GString *filter, const KmtdSourceOptions *options,
 /*
  * Set relay->filter to the filter that @options demand, and relay->old_filter
  * to the current filter of the kernel. Without such options, both stay NULL.
- * Return FALSE and set an error if the kernel has no filter.
+ * Return FALSE and set an error if the kernel has no filter, the filter cannot
+ * be read, or a process does not exist.
  */
 static gboolean make_filter(Relay *relay, const KmtdSourceOptions *options,
 			    GError **error)

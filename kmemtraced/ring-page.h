@@ -63,7 +63,7 @@ typedef struct {
 	gint64 last_ns;		    /* time of the last record */
 	gboolean after_gap;
 	gboolean is_cut_short; /* the end of the current page is missing */
-	guint64 n_lost;	       /* lost events without a record so far */
+	guint64 n_lost;	       /* lost events that no record reports yet */
 	KmtdRingCounters counters;
 } KmtdRing;
 

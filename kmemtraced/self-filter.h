@@ -4,9 +4,10 @@
  *
  * The task identifies an allocation by kmemtraced. A free by kmemtraced may
  * release memory that another task allocated, and a free in an interrupt
- * belongs to no task. Therefore a free counts as kmemtraced's own only if
- * kmemtraced is known to have allocated the address. No free by another task is
- * ever omitted by mistake.
+ * belongs to no task. Therefore a free counts as kmemtraced's own only if a
+ * task of kmemtraced frees, outside of interrupts, an address that kmemtraced
+ * is known to have allocated. No free by another task is ever omitted by
+ * mistake.
  */
 #ifndef KMEMTRACED_SELF_FILTER_H
 #define KMEMTRACED_SELF_FILTER_H
@@ -15,7 +16,7 @@
 #include <stdatomic.h>
 
 #define KMTD_SELF_FILTER_TASKS_MAX 4096
-/* An address belongs to one bucket, which is one cache line. */
+/* An address belongs to one bucket, which has the size of a cache line. */
 #define KMTD_SELF_FILTER_BUCKETS      512
 #define KMTD_SELF_FILTER_BUCKET_SLOTS 8
 #define KMTD_SELF_FILTER_SLOTS                                                 \

@@ -46,9 +46,9 @@ void kmtd_session_drain(KmtdSession *session)
 		kmtd_session_restart_cleanup(session);
 		if (kmtd_session_n_unfinished(session) > 0 &&
 		    kmtd_session_consume_signals(session, NULL)) {
-			/* Ignore the first stop request, because shutdown has
-			 * already begun. Once the note below has been printed,
-			 * each request counts. */
+			/* Ignore the first stop request of the session, because
+			 * shutdown has already begun. Once the note below has
+			 * been printed, each request counts. */
 			if (note_pending && session->n_stop_requests++ == 0)
 				continue;
 			/*

@@ -78,7 +78,8 @@ gboolean kmtd_session_start_readers(KmtdSession *session, GError **error);
 /*
  * Join the readers that have ended, and print a warning for each reader that
  * failed. Return TRUE if recording must end, because a reader cannot write or
- * no reader is left. *n_ended is the number of ended readers at the last call.
+ * no reader is left. *n_ended, 0 before the first call, is set to the number of
+ * ended readers.
  */
 gboolean kmtd_session_check_readers(KmtdSession *session, guint *n_ended);
 
@@ -105,7 +106,8 @@ guint64 kmtd_session_bytes_written(KmtdSession *session);
 
 /*
  * Consume all pending signals. Forward stop signals to @forward_to, unless it
- * is NULL. Return TRUE if a signal was a new request to stop.
+ * is NULL or the signal comes from the terminal. Return TRUE if a signal was a
+ * new request to stop.
  */
 gboolean kmtd_session_consume_signals(KmtdSession *session,
 				      KmtdCommand *forward_to);
@@ -127,7 +129,8 @@ void kmtd_session_poll_changes(KmtdSession *session, gboolean now);
 
 /*
  * Record from the monotonic time @start_us until a stop request, the end of the
- * requested time, or an error after which recording is pointless.
+ * command, the end of the requested time, the end of tracing by another
+ * program, or an error after which recording is pointless.
  */
 void kmtd_session_record(KmtdSession *session, gint64 start_us);
 

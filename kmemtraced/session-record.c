@@ -67,8 +67,8 @@ void kmtd_session_poll_changes(KmtdSession *session, gboolean now)
 }
 
 /*
- * Record until a stop request, the end of the requested time, or an error. A
- * failed write for one CPU ends the recording of all CPUs;
+ * Record until stop_requested(), the end of the requested time, switched_off(),
+ * or an error. A failed write for one CPU ends the recording of all CPUs;
  * kmtd_session_drain() then reads the rest of all buffers, and the CPUs whose
  * writes succeed save it.
  */

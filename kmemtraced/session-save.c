@@ -60,8 +60,9 @@ static int compare_cpus(const void *a, const void *b)
 
 /*
  * Copy the figures of the session (bytes, lost events, buffer geometry) into
- * *summary and the meta file. Add an error to the session if a figure cannot be
- * determined.
+ * *summary, and those of each CPU into the meta file. Add an error to the
+ * session if a figure cannot be determined, or if the source reports that the
+ * capture is not complete.
  */
 static void collect_figures(KmtdSession *session, KmtdSummary *summary)
 {
@@ -109,7 +110,7 @@ static void collect_figures(KmtdSession *session, KmtdSummary *summary)
 
 /*
  * Warn that the new capture did not replace the old one, because the new one is
- * incomplete.
+ * incomplete or could not be published.
  */
 static void warn_not_replaced(KmtdSession *session)
 {

@@ -30,7 +30,7 @@ typedef struct {
 	const KmtdSessionOptions *options;
 	const KmtdSessionUi *ui;
 	KmtdControl *control;
-	GHashTable *state; /* the keys in state_keys, and "state" */
+	GHashTable *state; /* all keys of snapshot/take */
 	GArray *cpus;	   /* of SnapshotCpu, ascending */
 	KmtCaptureWriter *output;
 	GKeyFile *meta;

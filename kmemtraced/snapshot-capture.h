@@ -9,7 +9,7 @@
  * Save the snapshot as a separate capture. Another kmemtraced may record
  * meanwhile: the state of tracing does not change. Parameters and result are
  * those of kmtd_session_run(). If a new snapshot replaces this one before the
- * end, no capture remains.
+ * end, the files of the new capture are removed.
  */
 gboolean kmtd_snapshot_save(const KmtdSessionOptions *options,
 			    const KmtdSessionUi *ui, KmtdSummary *summary,

@@ -19,15 +19,16 @@ typedef struct {
 	guint64 lost; /* events, over all CPUs */
 	gboolean lost_known;
 	double seconds;	      /* duration of the recording by kmemtraced */
-	gboolean frozen;      /* tracing was off before; seconds is not valid */
+	gboolean frozen;      /* the records are from before kmemtraced started;
+			       * seconds is not valid */
 	gboolean is_snapshot; /* the capture is a snapshot, so no advice is
 			       * given to use larger buffers */
 	guint record_bytes;
 	guint64 n_subbufs;
 	guint64 subbuf_bytes;
 	gboolean has_size_option; /* the event source has option -b */
-	gboolean keeps_newest;	  /* a full buffer drops its oldest events */
-	gboolean had_snapshots;	  /* snapshots took some of the lost events */
+	gboolean keeps_newest;	  /* relay: the mode is overwrite */
+	gboolean had_snapshots;	  /* see KmtdSource */
 	char *directory; /* directory of the capture; NULL: as requested */
 } KmtdSummary;
 
@@ -52,7 +53,7 @@ char *kmtd_summary_advice(const KmtdSummary *summary, guint64 memory_bytes);
 
 /*
  * Return the number of sub-buffers that would have prevented the loss, or 0 if
- * they exceed a sensible part of @memory_bytes.
+ * it is unknown or exceeds a sensible part of @memory_bytes.
  */
 guint64 kmtd_summary_subbufs(const KmtdSummary *summary, guint64 memory_bytes);
 

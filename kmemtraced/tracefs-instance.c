@@ -19,7 +19,7 @@
 /*
  * A starting kmemtraced removes a stale instance while it holds the lock, and a
  * second kmemtraced waits for the lock meanwhile. LOCK_WAIT_MS exceeds
- * STALE_WAIT_MS, so that the second one can always start.
+ * STALE_WAIT_MS, so that the removal does not make the second one fail.
  */
 #define STALE_WAIT_MS  1500
 #define LOCK_WAIT_MS   4000
@@ -261,8 +261,8 @@ int kmtd_instance_open_file(KmtdInstance *instance, const char *name, int flags,
 }
 
 /*
- * Read a whole file and close @fd. Return the text without the last newline, or
- * NULL and set an error.
+ * Read a whole file and close @fd. Return the text without trailing white
+ * space, or NULL and set an error.
  */
 static char *read_all(const char *directory, const char *name, int fd,
 		      GError **error)

@@ -28,16 +28,17 @@ typedef struct kmtd_instance KmtdInstance;
 gboolean kmtd_instance_remove_stale(const char *tracefs, GError **error);
 
 /*
- * Open the instance in @tracefs and acquire its lock. NULL selects the usual
- * mount points. No other kmemtraced can have the instance open at the same
- * time. Return NULL and set an error on failure.
+ * Open the directory of instances in @tracefs and acquire its lock, so that no
+ * other kmemtraced uses the instance at the same time. NULL selects the usual
+ * mount points. kmtd_instance_create() creates the instance itself. Return NULL
+ * and set an error on failure.
  */
 KmtdInstance *kmtd_instance_open(const char *tracefs, GError **error);
 
 /*
- * Return the text of a file of tracefs itself, without the last newline, newly
- * allocated. Return NULL if the file does not exist, or NULL and set an error
- * if it cannot be read.
+ * Return the text of a file of tracefs itself, without trailing white space,
+ * newly allocated. Return NULL if the file does not exist, or NULL and set an
+ * error if it cannot be read.
  */
 char *kmtd_instance_read_top(KmtdInstance *instance, const char *name,
 			     GError **error);
@@ -72,8 +73,8 @@ const char *kmtd_instance_path(const KmtdInstance *instance);
 gboolean kmtd_instance_has(KmtdInstance *instance, const char *name);
 
 /*
- * Return the text of a file of the instance, without the last newline, newly
- * allocated. Return NULL and set an error on failure.
+ * Return the text of a file of the instance, without trailing white space,
+ * newly allocated. Return NULL and set an error on failure.
  */
 char *kmtd_instance_read(KmtdInstance *instance, const char *name,
 			 GError **error);
