@@ -66,8 +66,8 @@ static inline void kmt_byte_span_copy(KmtByteSpan *b, gpointer to,
 }
 
 /*
- * Consume an integer in the host's byte order. Returns 0 if too few bytes are
- * left.
+ * Consume a 32-bit integer in the host's byte order. Returns 0 if too few bytes
+ * are left.
  */
 static inline guint32 kmt_byte_span_32(KmtByteSpan *b)
 {

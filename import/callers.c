@@ -145,8 +145,9 @@ guint kmt_import_callers_apply(KmtImportCallers *c,
 		if (n_skipped == n)
 			n_skipped = MIN(n, 1);
 	} else {
-		/* ftrace may have omitted innermost functions, so the stack may
-		 * begin outside the allocator. */
+		/* The first address is in the function that contains the
+		 * tracepoint, whose name may be unknown: skip this address in
+		 * any case. */
 		n_skipped = is_page_allocator(c, n ? (*stack)[0] : 0)
 				    ? 0
 				    : MIN(n, 1);

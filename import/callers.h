@@ -33,10 +33,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtImportCallers, kmt_import_callers_free)
  * addresses, the innermost first. Advances *stack and returns the number of
  * remaining addresses.
  *
- * A slab event has a call site: the remaining stack begins at this address. A
- * page event has no call site: the function sets the call site to the first
- * address outside the page allocator. If function names are not known, the call
- * site becomes the caller of the function that contains the tracepoint.
+ * A slab event has a call site: the remaining stack begins at this address, or
+ * at the second address if the stack does not contain the call site. A page
+ * event has no call site: the function sets the call site to the first address
+ * outside the page allocator. If function names are not known, the call site
+ * becomes the caller of the function that contains the tracepoint.
  */
 guint kmt_import_callers_apply(KmtImportCallers *callers,
 			       struct kmemtrace_event *event,

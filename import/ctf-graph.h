@@ -23,7 +23,7 @@ void kmt_ctf_find_traces(GPtrArray *traces, const char *path);
 
 /*
  * Load the plugins "ctf" and "utils" of babeltrace2 into an empty graph.
- * Return FALSE if a plugin is not installed.
+ * Returns FALSE if a plugin is not installed.
  */
 gboolean kmt_ctf_graph_load_plugins(KmtCtfGraph *g);
 

@@ -236,8 +236,8 @@ static gboolean read_packet_context(KmtCtfReader *r, const bt_message *message)
 }
 
 /*
- * Add a loss record for discarded events. If the CPU or the time is not known,
- * the number of lost events is reported as unknown.
+ * Add a loss record for discarded events. If the CPU, the time, or the number
+ * is not known, no record is added, and the number is reported as unknown.
  */
 static gboolean import_loss(KmtCtfReader *r, const bt_message *message)
 {

@@ -16,9 +16,9 @@ typedef struct {
 
 /*
  * Prepare *clock for timestamps of dat. name is the trace clock in the kernel's
- * spelling and must outlive *clock; NULL selects nanoseconds. Returns FALSE and
- * sets *error if the clock does not measure time or the file does not contain
- * its rate.
+ * spelling and must outlive *clock; NULL selects TSC cycles if the file
+ * contains their rate, otherwise nanoseconds. Returns FALSE and sets *error if
+ * the clock does not measure time or the file does not contain its rate.
  */
 gboolean kmt_dat_clock_init(KmtDatClock *clock, const KmtDatFile *dat,
 			    const char *name, GError **error);

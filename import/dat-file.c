@@ -158,8 +158,8 @@ static gboolean read_version(KmtDatFile *dat, KmtByteSpan *b, GError **error)
 			text);
 		return FALSE;
 	}
-	/* Files of versions before 6 have the same sections; their kernels were
-	 * older than 3.0. */
+	/* Files of versions before 6 have the layout of version 6; their
+	 * kernels were older than 3.0. */
 	dat->version = MAX((guint)version, VERSION_OLDEST);
 	if (sizes[0] != (G_BYTE_ORDER == G_BIG_ENDIAN))
 		return kmt_import_fail(

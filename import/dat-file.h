@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Parser of the trace.dat container, versions 6 and 7: header, sections, and
+ * Parser of the trace.dat container, versions up to 7: header, sections, and
  * options. Every value of the file is validated. The file is mapped, so a
  * process that truncates the file during the import causes SIGBUS.
  */
@@ -17,7 +17,9 @@
 typedef struct {
 	guint cpu;
 	gboolean has_events;
-	guint64 events; /* events of all tracepoints in the buffer */
+	/* Events of all tracepoints that were read from the buffer or are still
+	 * in the buffer. */
+	guint64 events;
 	gboolean has_lost;
 	guint64 overrun; /* events overwritten before they were read */
 	guint64 other;	 /* events lost for other reasons */
@@ -54,7 +56,7 @@ typedef struct {
 	GMappedFile *file;
 	const guint8 *bytes;
 	gsize size;
-	guint version;
+	guint version;	  /* 6 or 7; older versions are read as 6 */
 	guint long_bytes; /* size of long in the recorded user space */
 	guint page_bytes; /* page size of the recorded machine */
 	guint n_cpus;	  /* CPUs of the recorded machine; 0: unknown */
@@ -75,7 +77,7 @@ typedef struct {
 
 /*
  * Map and parse the file at path; free the result with kmt_dat_file_free().
- * Return NULL and sets *error if the file cannot be used at all.
+ * Returns NULL and sets *error if the file cannot be used at all.
  */
 KmtDatFile *kmt_dat_file_open(const char *path, GError **error);
 void kmt_dat_file_free(KmtDatFile *dat);

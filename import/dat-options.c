@@ -28,8 +28,8 @@ enum {
 #define NS_PER_US 1000
 
 /*
- * An OPTION_CPUSTAT with this text names the instance to which the following
- * counters belong.
+ * An OPTION_CPUSTAT that begins with this text contains the name of the
+ * instance to which the counters in the following options belong.
  */
 #define STATS_OF_BUFFER "\nBuffer: "
 

@@ -9,7 +9,7 @@
 typedef struct {
 	KmtDatBuffer *(*add_buffer)(KmtDatFile *dat, const char *name);
 	guint64 page_header, formats, kallsyms, tasks; /* offsets, or 0 */
-	char *clock;	    /* clock of the top-level buffer, or NULL */
+	char *clock;	    /* clock of buffers that name none, or NULL */
 	char *stats_buffer; /* buffer of the next counters; NULL: "" */
 	GPtrArray *stats;   /* PendingStats * of dat-options.c, or NULL */
 } KmtDatOptions;

@@ -19,7 +19,7 @@ struct KmtDatPages {
 	KmtDatEventFunc is_complete;
 	gconstpointer user;
 	KmtByteSpan rest; /* the CPU's unread bytes in the file */
-	gboolean cut;	  /* the file lacks bytes at the CPU's end */
+	gboolean cut;	  /* bytes at the CPU's end are missing or unused */
 	guint32 n_chunks; /* compressed chunks not read yet */
 	guint8 *chunk;	  /* the current chunk, decompressed */
 	KmtByteSpan from_chunk;
@@ -66,8 +66,8 @@ typedef enum {
 } PageResult;
 
 /*
- * Called at the end of the bytes. Returns DAMAGED once if the CPU's data were
- * truncated, then END.
+ * Called at the end of the bytes. Returns DAMAGED once if bytes at the CPU's
+ * end are missing or belong to no chunk, then END.
  */
 static PageResult at_end(KmtDatPages *p)
 {
@@ -108,7 +108,7 @@ static PageResult next_chunk(KmtDatPages *p)
 
 /*
  * Copy the next page to the buffer to, which has room for page_bytes. Returns
- * DAMAGED for a short last page.
+ * DAMAGED for a short last page or a damaged chunk.
  */
 static PageResult next_bytes(KmtDatPages *p, guint8 *to)
 {

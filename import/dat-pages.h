@@ -4,7 +4,8 @@
  * is validated before its events are used.
  *
  * A page is intact if its length is valid, its events fill exactly this length,
- * and the rest of the page is zero, as the kernel writes it.
+ * each event has all fields of its format, and the rest of the page is zero, as
+ * the kernel writes it. The number of lost events may precede the zeros.
  * import/dat-page-order.h checks the timestamps.
  */
 #ifndef KMEMTRACE_IMPORT_DAT_PAGES_H
@@ -23,11 +24,11 @@
  * A page of the ring buffer. If intact is FALSE, only copy is valid.
  */
 typedef struct {
-	gboolean intact;	    /* FALSE: one or more pages are damaged */
-	guint64 time;		    /* first event, in the file's clock */
-	guint64 last_time;	    /* last event, in the file's clock */
-	guint64 missed;		    /* events lost before the page */
-	guint64 n_events;	    /* events in the page */
+	gboolean intact;   /* FALSE: one or more pages are damaged */
+	guint64 time;	   /* first event, in the file's clock */
+	guint64 last_time; /* last event, in the file's clock */
+	guint64 missed;	   /* events lost before the page, or MISSED_UNKNOWN */
+	guint64 n_events;  /* events in the page */
 	KmtTracepointCursor events; /* positioned at the first event */
 	guint8 *copy;		    /* copy of the page, owned */
 } KmtDatPage;

@@ -205,7 +205,7 @@ static gboolean survey_all(KmtDatReader *r, GError **error)
 
 /*
  * Compute the number of events lost at each gap. The kernel's counters
- * determine the number of events lost by damage: events in the buffer minus
+ * determine the number of events lost by damage: KmtDatStats.events minus the
  * events in intact pages. If several gaps share this number, the number of each
  * gap is unknown.
  */

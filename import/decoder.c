@@ -13,8 +13,9 @@ typedef struct {
 	KmtTracepoint *point; /* owned; NULL: an event of an old kernel without
 			       * a page frame number */
 	guint index;	      /* index in kmt_tracepoint_names */
-	KmtTracepointSlot cache; /* location of the cache's name: u16 offset,
-				  * u16 length; size 0: the event has no name */
+	KmtTracepointSlot cache; /* u32 with the location of the cache's name:
+				  * the offset in the low 16 bits, the length in
+				  * the high ones; size 0: no name */
 } KnownEvent;
 
 /*

@@ -57,9 +57,9 @@ gboolean kmt_import_decoder_is_complete(gconstpointer decoder,
 					const guint8 *data, gsize n_bytes);
 
 /*
- * Decode an event of n_bytes and add it to import, or count it there if it is
- * not a memory event. time is in ns. Returns FALSE and sets *error if the event
- * is damaged or a record cannot be written.
+ * Decode an event of n_bytes and add it to import, or count it there if it gets
+ * no record. time is in ns. Returns FALSE and sets *error if the event is
+ * damaged; other errors are those of kmt_import_add().
  */
 gboolean kmt_import_decoder_add_event(KmtImportDecoder *decoder,
 				      KmtImport *import, guint cpu, gint64 time,
@@ -70,7 +70,8 @@ gboolean kmt_import_decoder_add_event(KmtImportDecoder *decoder,
  * Expect ftrace's events kernel_stack in the data that
  * kmt_import_decoder_add_event() receives. From this call on, events must
  * arrive CPU by CPU in the order of the ring buffer. An event kernel_stack
- * contains the stack of the event before it. callers must outlive decoder.
+ * contains the stack of the last earlier event of its CPU and context; see
+ * stack-queue.h. import and callers must outlive decoder.
  */
 void kmt_import_decoder_expect_stacks(KmtImportDecoder *decoder,
 				      KmtImport *import,
@@ -78,8 +79,7 @@ void kmt_import_decoder_expect_stacks(KmtImportDecoder *decoder,
 
 /*
  * Add events that wait for their stack to the import. Call the function after
- * the last event of each CPU. Returns FALSE and sets *error if a record cannot
- * be written.
+ * the last event of each CPU. Errors are those of kmt_import_add().
  */
 gboolean kmt_import_decoder_flush(KmtImportDecoder *decoder, GError **error);
 

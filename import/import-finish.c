@@ -107,7 +107,7 @@ static void set_list(KmtImport *import, const char *key, const GPtrArray *list)
 
 /*
  * Write the number of lost events, or the key "losses" of kmemtrace(5) if the
- * number is not known.
+ * number is not known. If a loss also has no record, write neither.
  */
 static void set_losses(KmtImport *import)
 {

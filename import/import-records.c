@@ -12,7 +12,10 @@
 #include "lib/capture/error.h"
 #include "lib/tracepoints/learned-names.h"
 
-/* Minimum size of call_sites before its duplicates are removed. */
+/*
+ * The duplicates in call_sites are first removed when it has twice this number
+ * of elements.
+ */
 #define MIN_SITES 4096
 
 /*
@@ -83,8 +86,9 @@ static gboolean open_file(KmtImport *import, KmtImportCpu *cpu, guint number,
 }
 
 /*
- * Set "since" of a loss record to the CPU's previous record, because that event
- * was not lost.
+ * Set "since" of a loss record to the time of the CPU's previous record,
+ * because that event was not lost. Without a previous record, "since" is at
+ * most the time of the loss record itself.
  */
 static void limit_since(struct kmemtrace_event_lost *lost,
 			const KmtImportCpu *cpu)
@@ -98,7 +102,8 @@ static void limit_since(struct kmemtrace_event_lost *lost,
 
 /*
  * Append a record to the CPU's file. A time before the CPU's last record is
- * raised to the last record's time. Returns 0 or a negative errno value.
+ * raised to the last record's time. In version 1, a loss record is dropped.
+ * Returns 0 or a negative errno value.
  */
 static int write_record(KmtImport *import, KmtImportCpu *cpu,
 			struct kmemtrace_event_v2s *record)
@@ -133,8 +138,8 @@ static gint compare_times(gconstpointer a, gconstpointer b)
 
 /*
  * Read the addresses of the functions that report an allocation twice, unless
- * the input has contained them. Called once, for the first event that needs
- * them, because reading takes about a tenth of a second.
+ * the input has contained them. Only the first call reads them, when the first
+ * event needs them, because reading takes about a tenth of a second.
  */
 static void find_inner_functions(KmtImport *import)
 {
@@ -150,8 +155,9 @@ static void find_inner_functions(KmtImport *import)
 }
 
 /*
- * Write a record, unless it is the first of two that report one allocation. The
- * record may wait for further records. Returns 0 or a negative errno value.
+ * Write a record, unless it is the first of two that report one allocation. A
+ * record that may be such a first record is held until further records decide.
+ * Returns 0 or a negative errno value.
  */
 static int write_unless_pair(KmtImport *import, KmtImportCpu *cpu,
 			     struct kmemtrace_event_v2s *record)
@@ -167,7 +173,7 @@ static int write_unless_pair(KmtImport *import, KmtImportCpu *cpu,
 	return r;
 }
 
-/* Write the records that wait for further records, because none will come. */
+/* Write the records that write_unless_pair() holds: no further ones come. */
 static int write_held(KmtImport *import, KmtImportCpu *cpu)
 {
 	struct kmemtrace_event_v2s *record;

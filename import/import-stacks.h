@@ -7,7 +7,7 @@
 
 /*
  * Maximum number of addresses per stack. The programs that read captures accept
- * no more; perf records at most 127.
+ * no more; perf records at most 127 by default.
  */
 #define KMT_IMPORT_STACKS_MAX_DEPTH 128
 
@@ -19,8 +19,8 @@ void kmt_import_stacks_free(KmtImportStacks *stacks);
 
 /*
  * Return the number of the stack of n addresses, the innermost first. A new
- * stack is added to the table. A stack without addresses has the number
- * KMEMTRACE_STACK_NONE.
+ * stack is added to the table; addresses beyond the maximum depth are dropped.
+ * A stack without addresses has the number KMEMTRACE_STACK_NONE.
  */
 guint32 kmt_import_stacks_add(KmtImportStacks *stacks, const guint64 *addresses,
 			      guint n);

@@ -57,9 +57,10 @@ static guint64 find_symbol(const char *text, const char *symbol)
 
 /*
  * Relocate a kallsyms of another boot: shift all addresses by the distance
- * between its symbol and the recorded address of this symbol. Modules are
- * omitted, because the distance differs for each module. Returns NULL if no
- * symbol is left; the caller frees the text.
+ * between the address of kernel->symbol in text and its recorded address. Only
+ * symbols from kernel->symbol up to _end are kept; modules are omitted, because
+ * the distance differs for each module. Returns NULL if no symbol is left; the
+ * caller frees the text.
  */
 static char *relocate(const char *text, const KmtImportKernel *kernel)
 {
@@ -106,8 +107,8 @@ static char *read_text(const char *path)
 }
 
 /*
- * Find the best available kallsyms. Sets *origin and *path, which the caller
- * frees. Returns the text, which the caller frees, or NULL.
+ * Find the best available kallsyms. *origin receives its source and *path its
+ * path or NULL. Returns the text or NULL. The caller frees *path and the text.
  */
 static char *find_text(const KmtImport *import,
 		       const KmtImportSymbolFiles *files, Origin *origin,

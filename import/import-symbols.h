@@ -15,10 +15,11 @@ char *kmt_import_symbols_text(const KmtImport *import,
 
 /*
  * Write kallsyms and modules into the capture. The sources, in order of
- * preference: the files of --kallsyms and --modules, this machine if it still
- * runs the recorded boot, and perf's build-id cache. *note receives a sentence
- * for the user, which the caller frees, or NULL. Returns FALSE and sets *error
- * if a given file cannot be read or the capture cannot be written.
+ * preference: the files of --kallsyms and --modules, a kallsyms of the input
+ * that was already written, this machine if it still runs the recorded boot,
+ * and perf's build-id cache. *note receives a sentence for the user, which the
+ * caller frees, or NULL. Returns FALSE and sets *error if a given file cannot
+ * be read or the capture cannot be written.
  */
 gboolean kmt_import_symbols_copy(KmtImport *import, KmtCaptureWriter *output,
 				 const KmtImportSymbolFiles *files, char **note,

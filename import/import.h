@@ -24,7 +24,7 @@ typedef enum {
 } KmtImportError;
 
 /*
- * Set *error to an error of the input and return FALSE. what describes the
+ * Set *error to an error of the input and return FALSE. message describes the
  * problem and what the user can do.
  */
 gboolean kmt_import_fail(GError **error, const char *message);
@@ -55,7 +55,9 @@ typedef struct {
 	guint64 no_memory;  /* failed allocations, frees of NULL */
 	guint64 duplicates; /* events left out, see kmalloc-pairs.h */
 	guint64 other;	    /* events of other tracepoints */
-	guint64 backwards;  /* times that a CPU's clock went back */
+	/* Records whose time was raised to that of the CPU's previous record.
+	 */
+	guint64 backwards;
 	guint64 lost;	    /* events that the recorder lost */
 	gboolean lost_more; /* an unknown number more was lost */
 	/* Reasons why only a part was recorded; NULL-terminated, owned by the
@@ -116,7 +118,7 @@ guint kmt_import_cpus(const KmtImport *import);
 
 /*
  * Write stacks into the records. The call has no effect if the records are of
- * version 1, or after the first record was written.
+ * version 1, or after the import opened its first output file.
  */
 void kmt_import_set_stacks(KmtImport *import);
 
@@ -127,9 +129,10 @@ void kmt_import_set_stacks(KmtImport *import);
 GKeyFile *kmt_import_meta(KmtImport *import);
 
 /*
- * Add an event. Returns FALSE and sets *error if a record cannot be written or
- * the CPU is not below KMT_IMPORT_MAX_CPUS. The other functions that take a CPU
- * and an error report the same errors.
+ * Add an event. The record waits in memory until kmt_import_advance() or
+ * kmt_import_finish() writes it. Returns FALSE and sets *error if the CPU is
+ * not below KMT_IMPORT_MAX_CPUS; so do the other functions that take a CPU and
+ * an error.
  */
 gboolean kmt_import_add(KmtImport *import, const KmtImportEvent *event,
 			GError **error);
@@ -138,8 +141,9 @@ gboolean kmt_import_add(KmtImport *import, const KmtImportEvent *event,
 void kmt_import_set_losses_not_reported(KmtImport *import);
 
 /*
- * Record that a CPU lost n_events between its previous record and time (ns).
- * n_events 0 means that the number is unknown.
+ * Record that a CPU lost n_events between its previous record and time (ns),
+ * and add them to the total. n_events 0 means that the number is unknown: the
+ * total becomes unknown, and no loss record is written.
  */
 gboolean kmt_import_add_counted_loss(KmtImport *import, guint cpu,
 				     guint64 n_events, gint64 time,
@@ -155,9 +159,9 @@ gboolean kmt_import_add_loss(KmtImport *import, guint cpu, guint64 n_events,
 			     gint64 first, gint64 time, GError **error);
 
 /*
- * Record a gap on each CPU that has records, because the CPU of the missing
- * events is unknown. If a file has very many such gaps, later gaps get no
- * record.
+ * Record a gap that ends at time (ns) on each CPU seen so far, because the CPU
+ * of the missing events is unknown. If a file has very many such gaps, later
+ * gaps get no record.
  */
 void kmt_import_add_loss_on_all_cpus(KmtImport *import, gint64 time);
 
@@ -171,8 +175,8 @@ gboolean kmt_import_set_cpu_lost(KmtImport *import, guint cpu, guint64 n_events,
 				 GError **error);
 
 /*
- * Record that a part of the input cannot be read, so that the capture is marked
- * as incomplete.
+ * Record that a part of the input cannot be read: the key "complete" of
+ * kmemtrace.meta becomes false.
  */
 void kmt_import_set_damaged(KmtImport *import);
 
@@ -183,13 +187,15 @@ void kmt_import_add_note(KmtImport *import, const char *note);
  * Declare that all events up to time (ns) were added. The import writes the
  * records of these events when enough records wait, so one call per event costs
  * no more than one call per batch. G_MAXINT64 writes all waiting records; later
- * events may then have any time.
+ * events of a CPU without records may then have any time. Returns FALSE and
+ * sets *error if a write fails.
  */
 gboolean kmt_import_advance(KmtImport *import, gint64 time, GError **error);
 
 /*
- * Set the total number of events that the recorder lost, including events of
- * the functions above.
+ * Set the total number of events that the recorder lost, including those of
+ * kmt_import_add_counted_loss() and kmt_import_set_cpu_lost(). A number below
+ * the sum of these is ignored.
  */
 void kmt_import_set_lost(KmtImport *import, guint64 n_events);
 
@@ -211,8 +217,8 @@ void kmt_import_count_other(KmtImport *import);
 
 /*
  * Count an event of a tracepoint whose events cannot be converted. why is the
- * reason that follows "kmem:mm_page_alloc, " in the key not_seen. The string
- * must outlive import.
+ * reason, which follows the tracepoint's name in the key not_seen, as in
+ * "kmem:mm_page_alloc, REASON". The string must outlive import.
  */
 void kmt_import_count_unusable(KmtImport *import, guint point, const char *why);
 
@@ -262,9 +268,9 @@ gboolean kmt_import_finish(KmtImport *import, KmtImportFigures *figures,
  * build ID and the address of symbol are the same.
  */
 typedef struct {
-	char *build_id; /* in hexadecimal, owned; or NULL */
-	char *symbol;	/* a symbol with that address, owned; or NULL */
-	guint64 address;
+	char *build_id;	 /* in hexadecimal, owned; or NULL */
+	char *symbol;	 /* name of a kernel symbol, owned; or NULL */
+	guint64 address; /* address of symbol in the recorded boot */
 } KmtImportKernel;
 
 /*
@@ -282,8 +288,8 @@ gboolean kmt_import_set_kallsyms(KmtImport *import, const char *text,
 
 /*
  * Find the functions of kmalloc-pairs.h in text, a kallsyms that the input
- * contains. Without this call, the import reads the kallsyms of
- * kmt_import_set_symbol_files() when it needs the functions.
+ * contains. Without this call, or if text has no addresses, the import searches
+ * kmt_import_symbols_text() when it needs the functions.
  */
 void kmt_import_find_inner_functions(KmtImport *import, const char *text);
 
@@ -296,8 +302,8 @@ gboolean kmt_import_has_kallsyms(const KmtImport *import);
  * KMT_IMPORT_ERROR_NO_LIBRARY.
  */
 /*
- * paths is NULL-terminated: one file, or the files of perf record
- * --switch-output in any order.
+ * paths is NULL-terminated: one file, one directory of perf record --threads,
+ * or the files or directories of one perf record --switch-output in any order.
  */
 gboolean kmt_import_perf_data(KmtImport *import, const char *const *paths,
 			      GError **error);

@@ -8,7 +8,7 @@
 /*
  * Import the files in the NULL-terminated array paths. Several files must come
  * from one perf record --switch-output. For buffer, see kmt_import_trace_dat().
- * Return FALSE and sets *error if the files cannot be imported.
+ * Returns FALSE and sets *error if the files cannot be imported.
  */
 gboolean kmt_import_read(KmtImport *import, char *const *paths,
 			 const char *buffer, GError **error);

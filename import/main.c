@@ -147,8 +147,9 @@ static int finish(const KmtImportOptions *o, const KmtImportFigures *figures,
 }
 
 /*
- * Discard GLib's messages. GLib prints a message and aborts if memory runs out;
- * the parent process reports this failure.
+ * Discard GLib's messages. If memory runs out, kmt_cli_exit_on_out_of_memory()
+ * prints the message; only under AddressSanitizer, GLib aborts, and the parent
+ * process reports this failure.
  */
 static GLogWriterOutput discard_log(G_GNUC_UNUSED GLogLevelFlags level,
 				    G_GNUC_UNUSED const GLogField *fields,

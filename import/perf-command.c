@@ -6,15 +6,15 @@
 #include "import/perf-command.h"
 
 /*
- * Options of perf record up to Linux 6.18 that have a value. An option whose
- * value follows "=" in the same word needs no entry.
+ * Options of perf record up to Linux 6.18 that require a value. An option with
+ * an optional value needs no entry, because this value is in the same word.
  */
 #define SHORT_WITH_VALUE "cCDeFGjkmoprtu"
 
 static const struct {
 	const char *name;
-	char letter; /* equivalent short option; 'o' if the import ignores the
-		      * option */
+	char letter; /* equivalent short option; '!' for --control, '/' for
+		      * --filter, 'o' if the import ignores the option */
 } long_with_value[] = {
 	{"affinity", 'o'},
 	{"branch-filter", 'j'},

@@ -58,7 +58,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtPerfData, kmt_perf_data_free)
  * the property. The strings belong to data.
  */
 guint kmt_perf_data_page_bytes(const KmtPerfData *data);
-guint kmt_perf_data_cpus(const KmtPerfData *data);   /* possible CPUs */
+guint kmt_perf_data_cpus(const KmtPerfData *data);   /* present CPUs */
 guint kmt_perf_data_online(const KmtPerfData *data); /* online CPUs */
 guint kmt_perf_data_long_bytes(const KmtPerfData *data);
 const char *kmt_perf_data_release(const KmtPerfData *data);

@@ -38,7 +38,7 @@ typedef struct {
 /*
  * Map the file at path and parse its header; free the result with
  * kmt_perf_file_free(), which accepts NULL. Returns NULL and sets *error if the
- * header is damaged or not supported.
+ * file cannot be mapped, or its header is damaged or not supported.
  */
 KmtPerfFile *kmt_perf_file_open(const char *path, GError **error);
 void kmt_perf_file_free(KmtPerfFile *file);

@@ -4,7 +4,7 @@
 #include "import/import.h"
 #include "import/perf-layout.h"
 
-/* Parts of a sample that a record requires. */
+/* Parts that a sample of a tracepoint must have to be imported. */
 #define REQUIRED_PARTS (PERF_SAMPLE_RAW | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 
 /* PERF_FORMAT_LOST, which is missing in headers before Linux 6.0. */
@@ -26,7 +26,7 @@ typedef struct {
 
 typedef struct {
 	guint64 id;
-	guint index; /* index of the event in all */
+	guint index; /* index of the event in layouts */
 } Id;
 
 struct KmtPerfLayouts {
@@ -166,7 +166,7 @@ gboolean kmt_perf_layouts_equal(const KmtPerfLayouts *a,
 
 /*
  * Return the layout of the event with this ID, or NULL if the file does not
- * list the event.
+ * list the event. Without leading IDs, all events have the layout of the first.
  */
 static const Layout *find_layout(const KmtPerfLayouts *l, guint64 id)
 {

@@ -27,9 +27,10 @@ static void set_kernel_symbol(KmtImportKernel *kernel,
 }
 
 /*
- * Read the entries before the first sample. perf writes the information that
- * samples depend on before the first sample, or at the end with
- * --tail-synthesize. In the second case the function reads the complete file.
+ * Read the entries until the first sample and the kernel's symbol were found.
+ * perf writes the information that samples depend on before the first sample,
+ * or at the end with --tail-synthesize. In the second case the function reads
+ * the complete file.
  */
 static gboolean read_preamble(KmtPerfPart *part, KmtImportKernel *kernel,
 			      guint64 *n_tasks, GError **error)

@@ -17,12 +17,12 @@ typedef struct {
 } KmtPerfPart;
 
 /*
- * Open the files in the NULL-terminated array paths and read the entries that
- * precede the samples. Returns an array of KmtPerfPart, sorted by the time of
- * the first sample, which the caller releases with g_array_unref(). *kernel
- * receives the identity of the recorded kernel, *n_tasks the number of recorded
- * tasks if a file contains it. Returns NULL and sets *error if a file cannot be
- * read or belongs to another recording.
+ * Open the files in the NULL-terminated array paths and read entries up to the
+ * first sample and the kernel's symbol. Returns an array of KmtPerfPart, sorted
+ * by the time of the first sample, which the caller releases with
+ * g_array_unref(). *kernel receives the identity of the recorded kernel,
+ * *n_tasks the number of recorded tasks if a file contains it. Returns NULL and
+ * sets *error if a file cannot be read or belongs to another recording.
  */
 GArray *kmt_perf_parts_open(const char *const *paths, KmtImportKernel *kernel,
 			    guint64 *n_tasks, GError **error);

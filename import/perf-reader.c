@@ -288,10 +288,10 @@ static GHashTable *new_lost_table(void)
 
 /*
  * Record a loss for data that cannot be read, and store the first problem for
- * the message about a file without any event. sample is the damaged sample if
- * its CPU is known, otherwise NULL; its time may be damaged too. The function
- * takes ownership of problem. Returns FALSE and sets *error if problem is not
- * damage of the input.
+ * the message about a file without any event. sample is the damaged sample,
+ * whose CPU and time may be damaged too, or NULL if the damage is elsewhere.
+ * The function takes ownership of problem. Returns FALSE and sets *error if
+ * problem is not damage of the input.
  */
 static gboolean handle_damage(KmtPerfReader *r, GError *problem,
 			      const KmtPerfEntry *sample, GError **error)
@@ -365,7 +365,8 @@ static gboolean read_part(KmtPerfReader *r, const KmtPerfPart *part,
 /*
  * Report the number of lost samples. The counters in a file of perf record
  * --switch-output include the losses of earlier files. If only one such file
- * was given, earlier files may be missing and the number is unknown.
+ * was given and its counters exceed its loss records, the losses may be those
+ * of missing earlier files, so the number is unknown.
  */
 static void report_lost_samples(KmtPerfReader *r)
 {

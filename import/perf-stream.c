@@ -93,7 +93,7 @@ static gboolean consume_record(const KmtPerfStream *s, KmtByteSpan *b,
 	return TRUE;
 }
 
-/* Append the decompressed content of a compressed record to s->plain. */
+/* Append the content of a compressed record to s->decompressed. */
 static gboolean decompress(KmtPerfStream *s, const KmtPerfRecord *record,
 			   GError **error)
 {

@@ -13,7 +13,7 @@ typedef struct KmtPerfZstd KmtPerfZstd;
 
 /*
  * Create a decompressor; free it with kmt_perf_zstd_free(), which accepts NULL.
- * Return NULL and sets *error if libzstd cannot be loaded or memory runs out.
+ * Returns NULL and sets *error if libzstd cannot be loaded or memory runs out.
  */
 KmtPerfZstd *kmt_perf_zstd_new(GError **error);
 void kmt_perf_zstd_free(KmtPerfZstd *zstd);

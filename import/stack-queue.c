@@ -103,8 +103,8 @@ static gboolean add_complete_events(KmtImportStackQueue *q, GError **error)
 
 /*
  * Complete the last event of this context and of all contexts that can
- * interrupt it. Called when an event of the context arrives, because a stack
- * belongs to the event before it.
+ * interrupt it. Called when an event or a stack of the context arrives, because
+ * a stack belongs to the last event of its context.
  */
 static void complete_from(KmtImportStackQueue *q, guint level)
 {

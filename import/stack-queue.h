@@ -26,17 +26,16 @@ void kmt_import_stack_queue_free(KmtImportStackQueue *queue);
  * another CPU flushes the queue. The queue adds the event to the import when
  * its stack arrives or can no longer arrive, or when too many events wait.
  * has_record is FALSE for an event that the import has already counted: the
- * queue drops this event and its stack. Returns FALSE and sets *error if a
- * record cannot be written.
+ * queue drops this event and its stack. Errors are those of kmt_import_add().
  */
 gboolean kmt_import_stack_queue_event(KmtImportStackQueue *queue,
 				      const KmtImportEvent *event,
 				      gboolean has_record, GError **error);
 
 /*
- * Attach a stack of n return addresses to the last event of its context.
- * common_flags determine the context. Errors are those of
- * kmt_import_stack_queue_event().
+ * Attach a stack of n return addresses to the last event of its context, or
+ * drop the stack if this event already has one or no longer waits. common_flags
+ * determine the context. Errors are those of kmt_import_stack_queue_event().
  */
 gboolean kmt_import_stack_queue_stack(KmtImportStackQueue *queue, guint cpu,
 				      guint8 common_flags,

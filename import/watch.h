@@ -25,8 +25,8 @@ void kmt_import_watch_begin(KmtImportWatch *watch);
 
 /*
  * Limit the memory of this process in proportion to the size of the input.
- * Return the limit in bytes, or 0 if a smaller limit was already in force or
- * the limit cannot be set.
+ * Return the limit in bytes, or 0 if a limit that is not larger was already in
+ * force or the limit cannot be set.
  */
 guint64 kmt_import_watch_limit_memory(guint64 input_bytes);
 
