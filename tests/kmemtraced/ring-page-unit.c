@@ -111,7 +111,7 @@ static void put_task_kmalloc(Page *page, guint64 ptr, gint32 pid, guint8 flags)
 	put_data(page, 1, &e, sizeof(e), FALSE);
 }
 
-/* Append a kfree. The first 24 bytes of kfree and kmalloc are equal. */
+/* Append a kfree, whose fields are the first 24 bytes of a kmalloc. */
 static void put_kfree(Page *page, guint64 ptr, gint32 pid, guint8 flags)
 {
 	Kmalloc e = kmalloc_event(ptr);
@@ -293,7 +293,7 @@ static void test_pages(RingFixture *f, gconstpointer data)
 	g_assert_cmpuint(f->ring.counters.no_memory, ==, 1);
 }
 
-/* Events of all types of the ring buffer follow each other in one page. */
+/* Events of all types of the ring buffer but padding follow in one page. */
 static void test_times(RingFixture *f, gconstpointer data)
 {
 	const guint64 extend = NS(3) << 27 | 5, stamp = NS(1) << 40;
@@ -371,8 +371,8 @@ static void test_missed_events(RingFixture *f, gconstpointer data)
 		page_start(&f->page, 1000 * (i + 1));
 		put_kmalloc(&f->page, 0, 0x1000);
 		page_end(&f->page, flags[i]);
-		/* If flag 30 is set, the kernel stores the number of lost
-		 * events after the data. */
+		/* If bit 30 of the commit word is set, the kernel stores the
+		 * number of lost events after the data. */
 		memcpy(f->page.bytes + HEADER + f->page.used, &lost,
 		       sizeof(lost));
 		decode(f, PAGE);
@@ -502,8 +502,8 @@ static void test_names(RingFixture *f, gconstpointer data)
 }
 
 /*
- * Most kernels store each field of an allocation in 8 bytes, which the decoder
- * reads without a loop.
+ * Most kernels store each field of an allocation but the node in 8 bytes; the
+ * decoder reads such an event without a loop.
  */
 static void test_wide_fields(RingFixture *f, gconstpointer data)
 {
@@ -590,8 +590,8 @@ static void test_cut_pages(RingFixture *f, gconstpointer data)
 }
 
 /*
- * Set each byte to each value. The decoder must not crash, and returns no more
- * records than the page has room for.
+ * Set each byte after the page's time to each value. The decoder must not
+ * crash, and returns no more records than the page has room for.
  */
 static void test_damaged_pages(RingFixture *f, gconstpointer data)
 {
@@ -632,8 +632,9 @@ static void test_short_events(RingFixture *f, gconstpointer data)
 }
 
 /*
- * Events of kmemtraced's own thread are omitted, as are frees of its objects.
- * Events of an interrupt during that thread and of other tasks are recorded.
+ * Allocations by kmemtraced's own thread are omitted, as are its frees of these
+ * objects. Recorded are its frees of other objects, all events of other tasks,
+ * and events of an interrupt during that thread.
  */
 static void test_own_events(RingFixture *f, gconstpointer data)
 {

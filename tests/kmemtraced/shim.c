@@ -12,35 +12,36 @@
  *   SHIM_ENABLE_ERRNO	the error of writing 1 to "enabled"
  *   SHIM_DISABLE_ERRNO	the error of writing 0 to "enabled"
  *   SHIM_WRITE_FILE	the file that the SHIM_WRITE variables affect
- *   SHIM_WRITE_LIMIT	the number of bytes that fit into the file; the write
+ *   SHIM_WRITE_LIMIT	the number of bytes that fit into the file; the pwrite()
  *			that exceeds the limit is short, the next one fails with
- *			SHIM_WRITE_ERRNO (ENOSPC)
- *   SHIM_WRITE_SHORT	the maximum number of bytes of one write
- *   SHIM_WRITE_KILL	the process writes this number of bytes and then kills
- *			itself
+ *			SHIM_WRITE_ERRNO (ENOSPC); with 0, write() fails too
+ *   SHIM_WRITE_SHORT	the maximum number of bytes of one pwrite()
+ *   SHIM_WRITE_KILL	the process writes the file up to this offset by
+ *			pwrite() and then kills itself
  *   SHIM_WRITE_IF	writes are affected only while this file exists
- *   SHIM_WRITE_WAIT	a FIFO; each write first makes a file of that name and
- *			.waits, and then waits for a byte from the FIFO
+ *   SHIM_WRITE_WAIT	a FIFO; each pwrite() first makes the file FIFO.waits, and
+ *			then waits for a byte from the FIFO
  *   SHIM_DIRECT	the file system: "refuse": O_DIRECT cannot be set; "fail":
- *			writes with O_DIRECT fail; "require": writes must be
- *			whole blocks of 4096 bytes
+ *			writes with O_DIRECT fail; "require": memory, size and
+ *			offset of such writes must be multiples of 4096 bytes
  *   SHIM_READ_FILE, SHIM_READ_ERRNO  reading the file fails
  *   SHIM_POLL_FILE	poll() never returns for the file
  *   SHIM_OPEN_FILE, SHIM_OPEN_ERRNO  opening the file fails
  *   SHIM_OPEN_IF	opening fails only while this file exists
  *   SHIM_FSYNC_FILE, SHIM_FSYNC_ERRNO  fsync() of the file fails
  *   SHIM_DEBUGFS	every file system is a debugfs
- *   SHIM_INSTANCE	a directory; each new directory is filled with a copy of
- *			it, and is removed with all files, as in tracefs
+ *   SHIM_INSTANCE	a directory; each new directory in a directory "instances"
+ *			is a copy of it, and is removed with all files, as in
+ *			tracefs
  *   SHIM_RMDIR_ERRNO	the error of removing an instance
- *   SHIM_EUID		the result of geteuid()
- *   SHIM_ON_MKDIR	a shell command that is run once after mkdirat() made a
- *			directory; fstat() reports SHIM_EUID as the owner of a
- *			directory that mkdirat() made
+ *   SHIM_EUID		the result of geteuid(), and the owner that fstat()
+ *			reports for a directory that mkdirat() made
+ *   SHIM_ON_MKDIR	a shell command that is run after the first successful
+ *			mkdirat()
  *   SHIM_CHOWN		a file; fchown() appends "uid gid path" to the file
  *			instead of changing the owner
  *   SHIM_KILL_AT	"unlinkat 3": the process kills itself at the third call
- *			of unlinkat(), renameat() or renameat2(), as named
+ *			of unlinkat(); or the same with renameat or renameat2
  *   SHIM_NO_RENAMEAT2	renameat2() fails as on a file system without its flags
  *   SHIM_MAP		the files cpu<n> can be mapped, see <kmemtrace_ioctl.h>:
  *			the bytes of the FIFO go to a ring in a file
@@ -49,12 +50,12 @@
  *			before the next records
  *   SHIM_GIVE_EAGAIN	the first GIVE from this position on fails, as if another
  *			reader had released the records first
- *   SHIM_CLOCK		a file with the seconds of the monotonic clock, which
- *			changes only with the file
+ *   SHIM_CLOCK		a file with a number of seconds: the monotonic clock is
+ *			1000 plus this number, and changes only with the file
  *   SHIM_NO_INOTIFY	inotify is not available
- *   SHIM_LOG		a file to which a line is appended for each failed
- *			flock(), kill(), received signal, read() of a cpu<n>, and
- *			write of 0 to "enabled"
+ *   SHIM_LOG		a file to which a line is appended for each flock() that
+ *			fails, and for each kill(), received signal, read() of a
+ *			cpu<n>, and write of 0 to "enabled"
  */
 /* clang-format on */
 #define _GNU_SOURCE
@@ -290,8 +291,9 @@ static ssize_t limited_write(int fd, const void *data, size_t n, off_t offset)
 }
 
 /*
- * Fail as SHIM_WRITE_FILE requests. The program writes small files with one
- * write(), and cpu<n>.out with pwrite(), which limited_write() handles.
+ * Fail for the file of SHIM_WRITE_FILE if SHIM_WRITE_LIMIT is 0. The program
+ * writes small files with one write(), and cpu<n>.out with pwrite(), which
+ * limited_write() handles.
  */
 ssize_t write(int fd, const void *data, size_t n)
 {
@@ -462,7 +464,7 @@ int openat(int dir_fd, const char *path, int flags, ...)
 
 /* ---- mapping of the files cpu<n> ---- */
 
-/* Header of a ring file. The sub-buffers begin BLOCK_BYTES after the header. */
+/* Header of a ring file. The sub-buffers begin at the offset BLOCK_BYTES. */
 struct ring {
 	__u64 generation;
 	__u64 consumed; /* position of the reader, in bytes of records since the
@@ -736,7 +738,7 @@ uid_t geteuid(void)
 	return (uid_t)number("SHIM_EUID", NEXT(geteuid)());
 }
 
-/* Directories that this process made and whose owner it has not changed yet. */
+/* The first directories that this process made, if SHIM_EUID is set. */
 static struct stat made_directories[8];
 
 static void remember_made(int dir_fd, const char *path)
@@ -807,8 +809,8 @@ static void kill_at(const char *function)
 
 int renameat(int from_fd, const char *from, int to_fd, const char *to)
 {
-	/* Count no renames of hidden files, such as that of a recovery log_line
-	 * in /run. */
+	/* Count no renames of hidden files, such as that of a recovery note in
+	 * /run. */
 	if (*from != '.')
 		kill_at("renameat");
 	return NEXT(renameat)(from_fd, from, to_fd, to);
@@ -920,7 +922,7 @@ static int make_directory(int dir_fd, const char *path, mode_t mode)
 
 /*
  * Make a directory. An instance of tracefs appears and disappears with all its
- * files, so the copy is made in the parent of the directory of instances and
+ * files, so the copy is made two levels above the directory of instances and
  * renamed. A signal therefore never meets an instance with only some of its
  * files.
  */

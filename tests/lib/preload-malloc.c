@@ -56,8 +56,8 @@ static int must_fail(void)
 }
 
 /*
- * Allocate memory from parts of 16 MB that mmap() returns. Freed memory is
- * never used again.
+ * Allocate memory from parts of at least 16 MB that mmap() returns. Freed
+ * memory is never used again.
  */
 static void *allocate(size_t size, size_t alignment)
 {

@@ -342,8 +342,9 @@ static void test_matcher_remembers_for_the_tolerance(void)
 	for (i = 0; i < N; i++) {
 		guint64 ptr = 0x1000 + 64 * i;
 
-		/* The allocation precedes the free of the same address on
-		 * another CPU, in swapped order; the tolerance permits that. */
+		/* In the real order, CPU 1 allocates, CPU 0 frees and allocates
+		 * again, and CPU 1 frees. The clock of CPU 0 is ahead by less
+		 * than the tolerance. */
 		process_record(matcher, capture, 1, 1, ptr, t++);
 		process_record(matcher, capture, 1, 2, ptr, t++);
 		/* Two other addresses fill the table, so that old entries are
@@ -381,9 +382,12 @@ static void test_matcher_ambiguous_free_after_removal(void)
 	finish(matcher, N, N);
 }
 
-/* As in the test before, a FREE may belong to an allocation before the trace;
- * here that is decided while the address is live again. A FREE after the table
- * has removed the address is unmatched. */
+/*
+ * The first FREE of each address has the time of the first ALLOC, so it may
+ * belong to an allocation before the trace. In this test, that is decided after
+ * the address was allocated again. A FREE after the table has removed the
+ * address is unmatched.
+ */
 static void test_matcher_ambiguous_free_while_live(void)
 {
 	enum { N = 20000 };
@@ -532,8 +536,8 @@ static void test_format_is_guessed(void)
 }
 
 /*
- * A file that begins with zeros, as after an interrupted copy, does not prevent
- * the detection of the format of the other files.
+ * Zeros behind the first record, as after an interrupted copy, do not prevent
+ * the detection of the file's format.
  */
 static void test_format_after_a_hole(void)
 {
@@ -557,8 +561,11 @@ static void test_format_after_a_hole(void)
 	rmdir(dir);
 }
 
-/* A file of random bytes is read in the format of the other files, and is no
- * reason to refuse the capture. The order of the files does not matter. */
+/*
+ * A file with zeros behind a record of another size is read in the format of
+ * the other files, and is no reason to refuse the capture, even if it is the
+ * first file.
+ */
 static void test_format_of_noise(void)
 {
 	g_autofree char *dir = g_dir_make_tmp("kmt-XXXXXX", NULL);

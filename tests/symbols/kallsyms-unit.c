@@ -184,8 +184,9 @@ static void test_extremes(void)
 	g_assert_cmpuint(kmt_sym_table_count(symbols), ==, 5);
 	assert_name(symbols, 0, NULL);
 	assert_name(symbols, 1, "first+0x0");
-	/* The last byte before a function belongs to no function if the
-	 * function before is too far below. */
+	/* An address is a return address, so the byte before it selects the
+	 * function. The byte before 0xabcdef is too far behind first to belong
+	 * to it; the byte before 0x8000000000000000 belongs to middle. */
 	assert_name(symbols, 0xabcdef, "upper_case+0x0");
 	assert_name(symbols, 0xabcdf0, "upper_case+0x1");
 	assert_name(symbols, G_GUINT64_CONSTANT(0x8000000000000000),
@@ -197,7 +198,9 @@ static void test_extremes(void)
 }
 
 /*
- * Each digit at each of the sixteen positions, parsed by both implementations.
+ * Each digit but 0 at each of the sixteen positions: as sixteen lower-case
+ * digits, which are parsed at once, and in upper case without leading zeros,
+ * which is parsed digit by digit if it is shorter or has a letter.
  */
 static void test_digits(void)
 {
