@@ -19,7 +19,7 @@
  * bufread keep FILE COMMAND: hold a mapping while the command runs
  *
  * bufread stale FILE COMMAND: open a file of a snapshot that the command
- * replaces
+ * replaces, and check the errors of the calls after that
  *
  * bufread node FILE NODE: check that all pages of the mapping are on the NUMA
  * node
@@ -420,8 +420,8 @@ static void keep(const char *file, const char *command)
 }
 
 /*
- * Start a process that exits with 0 if poll() reports the end of tracing at
- * once, and not after its timeout.
+ * Start a process that exits with 0 if poll() returns POLLERR within 20
+ * seconds, before its timeout. Returns its process ID.
  */
 static pid_t wait_for_end(int fd)
 {

@@ -3,14 +3,16 @@
  * Make the kernel fail the first allocation of an operation on FILE, then the
  * second, and so on until the operation completes without a fault (fail-nth,
  * see Documentation/fault-injection of the kernel). A refused operation must
- * fail with ENOMEM and leave each file WATCHED, and the tracer's mapped memory,
- * unchanged. An operation that succeeds nevertheless is undone.
+ * fail with ENOMEM and leave each file WATCHED, and the number and size of the
+ * tracer's vmalloc areas, unchanged. An operation that succeeds nevertheless is
+ * undone.
  *
  *	failnth FILE TEXT UNDO [WATCHED]...	write TEXT; write UNDO to undo it
  *	failnth FILE TEXT "" [WATCHED]...	write TEXT; nothing to undo
  *	failnth FILE "" "" [WATCHED]...		read the complete file
  *	failnth MODULE.ko "" "" [WATCHED]...	load the module; unload it to undo
- *	failnth -k ...				a refused operation may retain memory
+ *	failnth -k ...				do not check the vmalloc areas, because a
+ *						refused operation may retain memory
  *
  * Exit status: 0 all checks passed, 1 a check failed, 2 the test could not run.
  */
@@ -38,8 +40,8 @@ static void die(const char *what, const char *on)
 }
 
 /*
- * Append the tracer's areas of vmalloc space to the state, a line each, without
- * addresses.
+ * Append a line with the number and the total size of the tracer's vmalloc areas
+ * to the state.
  */
 static size_t add_areas(char *state, size_t fill)
 {
@@ -86,7 +88,7 @@ static void read_state(char *state)
 	state[fill] = '\0';
 }
 
-/* Print the lines in which the two states differ. */
+/* Print the first line in which the two states differ. */
 static void print_difference(void)
 {
 	const char *a = before, *b = after;
@@ -101,8 +103,8 @@ static void print_difference(void)
 }
 
 /*
- * Set the fault of this task. *left: remaining count of the previous fault, if
- * it did not occur.
+ * Set the fault of this task; n 0: none. *left receives the remaining count of
+ * the previous fault, 0 if the fault occurred. left may be NULL.
  */
 static int fail_nth(int fd, int n, int *left)
 {

@@ -45,8 +45,9 @@
 /* Return an error if there is no memory for a cache. */
 int gap_slab(void);
 void gap_slab_end(void);
+/* Return an error if there is no memory for a cache. */
 int gap_rcus(void);
-/* Wait until kfree_rcu() has freed all memory. */
+/* Wait until kfree_rcu() has freed all memory, and destroy the cache. */
 void gap_rcus_end(void);
 /* Return an error if there is no memory for a cache. */
 int gap_sheaves(void);

@@ -75,7 +75,7 @@ static noinline void gap_alloc_contig_pages(void)
 
 /*
  * Since Linux 6.12 a range can be a compound page, if it is one block of the free lists
- * or several of the largest. In newer kernels such a page has no reference.
+ * or several of the largest. Since Linux 6.19 the reference count of this page is 0.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0)
 static noinline void gap_alloc_contig_compound(void)

@@ -8,8 +8,8 @@
  *	FUNCTION made COUNT allocations of BYTES_REQ bytes in total, each with
  *	these gfp flags ("-": any)
  *   kmt_gap: freed FUNCTION TYPE COUNT BY
- *	the function BY freed COUNT of these ("*": any function; "A|B": B, if
- *	the compiler has inlined it into A)
+ *	the function BY freed COUNT of these ("*": any function; "A|B": A and
+ *	B together, as inlining and the version of the kernel decide)
  *   kmt_gap: defer FUNCTION TYPE COUNT
  *	FUNCTION passed COUNT of these to kfree_rcu()
  *   kmt_gap: pages ADDRESS...

@@ -101,8 +101,8 @@ static noinline void gap_split_page(void)
 }
 
 /*
- * Another user holds a reference to the first page: the page is recorded as
- * live until that reference is released.
+ * Another user holds a reference to the first page: the allocation of four pages
+ * is recorded as live until that reference is released.
  */
 static noinline void gap_free_pages_held(void)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory that kfree_rcu() receives: the hand-over has the function as its call site.
+ * Memory that kfree_rcu() receives: the call site of the hand-over is its caller.
  * A worker or a callback frees the memory after a grace period, in bulk or one by
  * one. The host checks the free of each of these addresses.
  */

@@ -62,7 +62,7 @@ static noinline void gap_sheaf_barn(void)
 	say_freed("cache", ARRAY_SIZE(objects), __func__);
 }
 
-/* Part of a sheaf, several sheaves, and objects without a sheaf. */
+/* A part of a sheaf, one sheaf, and three sheaves with a part of another. */
 static noinline void gap_sheaf_bulk(void)
 {
 	static const unsigned int sizes[] = { 7, CAPACITY, 3 * CAPACITY + 5 };
@@ -99,7 +99,7 @@ static noinline void gap_sheaf_prefilled(void)
 
 	if (!prefill || !refill || !give_back || !alloc_from)
 		return;
-	/* 20 objects are taken out, and the rest is returned. */
+	/* 20 of 30 objects are taken out, and all 40 after a refill. */
 	sheaf = prefill(sheaf_cache, GFP_KERNEL, 30);
 	if (!sheaf)
 		return;
@@ -156,7 +156,7 @@ static noinline void gap_sheaf_offline(void *unused)
 	barrier();
 }
 
-/* The scenario sets this CPU offline before it unloads the module. */
+/* The scenario sets this CPU offline before it writes to the parameter finish. */
 static void gap_sheaf_leave(void)
 {
 	unsigned int cpu = cpumask_last(cpu_online_mask);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Functions of the kernel that modules cannot call. The scenario passes their
- * addresses, which it reads in /proc/kallsyms. The processor must not enforce
+ * Functions and variables of the kernel that modules cannot use. The scenario passes
+ * their addresses, which it reads in /proc/kallsyms. The processor must not enforce
  * indirect branch tracking, because the kernel seals functions without callers by
  * address.
  */

@@ -59,7 +59,7 @@ static noinline void gap_kvmalloc(size_t size)
 		pr_err("kmalloc() gave %zu bytes\n", size);
 	say_alloc_any("vmalloc", 2, size + size / PAGE_SIZE * sizeof(void *));
 	say_freed("vmalloc", 2, "kvfree|gap_kvmalloc|__vfree|gap_vmallocs");
-	/* In Linux 6.12 the small object still belongs to kvmalloc_node(). */
+	/* Up to Linux 6.12 the small object's call site is in kvmalloc_node(). */
 	if (LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0))
 		say_alloc("kmalloc", 1, 100, GFP_KERNEL);
 	kvfree(small);
@@ -114,8 +114,8 @@ static noinline void gap_vmalloc_fails(void)
 }
 
 /*
- * vrealloc() in place: a free, and an allocation of another size. Modules can call
- * vrealloc() since Linux 6.16, and Linux 6.12 has the function.
+ * vrealloc() in place: a free, and an allocation of another size. The function exists
+ * since Linux 6.12, and modules can call it since Linux 6.16.
  */
 static noinline void gap_vrealloc(void)
 {

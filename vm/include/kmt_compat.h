@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Functions of the newest kernel for the test modules, on older kernels. Each entry
- * names the version from which the entry is no longer needed.
+ * Functions of the newest kernel for the test modules, on older kernels. An entry that
+ * replaces a function or a macro names the version from which it is no longer needed.
  */
 #ifndef KMT_COMPAT_H
 #define KMT_COMPAT_H

@@ -9,12 +9,13 @@
  *
  * The places reader, view, snapshot and counter follow the acquisition of a
  * lock of that name. There the module allocates, frees, and passes an
- * annotation in any task, until "off 0" is written, because the locks belong to
- * code that reads the files of kmemtrace.
+ * annotation in any task, until the next write, such as "off 0", because the
+ * locks belong to code that reads the files of kmemtrace.
  *
- * "bulk <pages>", "exact <pages>" and "split <pages>" allocate and free that
- * many pages at once. Reading then returns the number of unwound stacks, in the
- * third column for the allocation and in the fourth for the free; each is the
+ * "bulk <pages>" and "exact <pages>" allocate and free that many pages at once;
+ * "split <pages>" splits a block of at least that many pages and frees its
+ * pages. Reading then returns the number of unwound stacks, in the third column
+ * for the allocation or the split and in the fourth for the free; each is the
  * minimum of several trials, because interrupts have events too.
  *
  * Reading returns "<pairs> <nested events> <unwound> <unwound>".
@@ -39,10 +40,11 @@
 #include "kmt_proc.h"
 
 /*
- * The task that writes to /proc/kmt_nested; nested_mutex protects all
- * variables.
+ * nested_mutex serializes the files' operations; nested_allocate() reads and
+ * counts without the mutex.
  */
 static DEFINE_MUTEX(nested_mutex);
+/* The task that writes to /proc/kmt_nested, while it runs the pairs. */
 static struct task_struct *nested_task;
 static bool nested_any_task;
 static unsigned long nested_pairs;
@@ -165,8 +167,9 @@ static noinline int nested_storm(bool with_marks)
 #define NESTED_PAGES	512
 
 /*
- * Allocate and free n pages; store the number of stacks that each of both
- * unwound.
+ * Allocate and free n pages, or split and free a block of them. Store the number
+ * of stacks that were unwound, first for the allocation or the split, then for
+ * the free.
  */
 static int nested_operation(const char *what, unsigned long n, long *unwound)
 {

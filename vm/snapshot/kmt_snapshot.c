@@ -103,7 +103,7 @@ static noinline void snapshot_drop(void)
 	}
 }
 
-/* After the first few, no zone has this many contiguous pages. */
+/* Allocate blocks of the largest order until no zone has one left. */
 static noinline int snapshot_fail(gfp_t gfp)
 {
 	LIST_HEAD(pages);

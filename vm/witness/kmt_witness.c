@@ -130,7 +130,10 @@ static void witness_free(void)
 		vfree(per_cpu(witness_cpus, cpu).events);
 }
 
-/* Reading "stop" limits the files to the recorded events. */
+/*
+ * Reading "stop" detaches the probes, limits the files to the recorded events, and
+ * returns the number of events for which there was no room.
+ */
 static int witness_stop(void *data, u64 *lost)
 {
 	static bool stopped;

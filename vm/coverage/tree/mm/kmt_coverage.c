@@ -21,9 +21,9 @@
 #define KMT_COVERAGE_CALLERS	6
 
 /*
- * Write the annotation: the operation in the low 8 bits of the first word and the size
- * in the others, the address, and the callers, innermost first, as signed distances
- * of 32 bits to _stext.
+ * Write the annotation: a first word with the operation in bits 0 to 3, a flag for pages
+ * in bit 4, and the size from bit 8 on; the address; and the callers, innermost first,
+ * as signed distances of 32 bits to _stext.
  */
 static __always_inline void
 kmt_coverage_write(enum kmt_coverage_operation operation, bool is_pages,

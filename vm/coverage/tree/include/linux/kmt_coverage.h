@@ -42,7 +42,7 @@ void kmt_coverage_pages(enum kmt_coverage_operation operation,
  * kmt_coverage_object - write an annotation for a slab object
  * @operation: what happens to the object
  * @s: cache of the object, or NULL for pages that kmalloc() allocated
- * @object: the object; NULL is ignored
+ * @object: the object; NULL and ZERO_SIZE_PTR are ignored
  * @size: bytes that were requested, if @s is NULL; 0: not known
  *
  * Context: any but NMI, with any locks held.
