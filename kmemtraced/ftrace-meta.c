@@ -98,9 +98,10 @@ gboolean kmtd_ftrace_conclude(KmtdSource *source, GKeyFile *meta,
 			continue;
 		g_key_file_set_int64(meta, group, "lost_from",
 				     counters->lost_from);
-		g_key_file_set_int64(
-			meta, group, "lost_until",
-			MAX(counters->lost_until, ftrace_stream->ring.last_ns));
+		g_key_file_set_int64(meta, group, "lost_until",
+				     ftrace_stream->ring.after_gap
+					     ? ftrace_stream->ring.last_ns
+					     : counters->lost_until);
 	}
 	g_key_file_set_uint64(meta, CAPTURE, "own_events", own);
 	g_key_file_set_uint64(meta, CAPTURE, "kmalloc_duplicates", pairs);

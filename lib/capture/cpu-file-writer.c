@@ -172,9 +172,10 @@ static gsize write_from(KmtCaptureCpuWriter *sink, const guint8 *from,
 		} else {
 			sink->error = n < 0 ? -errno : -ENOSPC;
 			sink->closed = true;
-			done = (gsize)(cut(sink, start + done) - start);
 		}
 	}
+	if (sink->closed)
+		done = (gsize)(cut(sink, start + done) - start);
 	figure_add(&sink->written, done);
 	return done;
 }

@@ -68,7 +68,8 @@ class Recording(TracefsTest):
     def test_lost_events(self):
         self.make_tracefs(
             pages=(page(5000, event("kmalloc", 0, 0x1000)) +
-                   page(8000, event("kmalloc", 1, 0x2000), missed=True), b""),
+                   page(8000, event("kmalloc", 1, 0x2000),
+                        event("kmalloc", 5, 0x3000), missed=True), b""),
             lost=((4, 2, 1), (0, 0, 0)))
         _, err = self.record("-b", "1")
         self.assertRegex(err, r"-b 16 KB \(now 8\)")
