@@ -112,9 +112,10 @@ static void report_double(KmtMatcher *m, const KmtMatchPending *p,
 				 &p->record.position, class, free_event);
 }
 
-/* Decide about a FREE without a counterpart. Either the FREE is a type mismatch
- * with a live object, or the guess about the time before the first record was
- * wrong. is_gone: the object that the FREE may have freed was closed meanwhile.
+/* Decide about a FREE without a counterpart. The FREE is a type mismatch with a
+ * live object, or is unmatched: the guess about the time before the first
+ * record was wrong, the ALLOC may be lost, or nothing explains the FREE.
+ * is_gone: the object that the FREE may have freed was closed meanwhile.
  */
 static void expire_free(KmtMatcher *m, KmtMatchEntry *e,
 			const KmtMatchPending *p, gboolean is_gone)
@@ -273,7 +274,7 @@ static void free_ambiguous(KmtMatcher *m, KmtMatchEntry *e,
 			      m->now);
 }
 
-/* Process a FREE of the live object, which has the same type. */
+/* Process a FREE of the live object, which has a fitting type. */
 static void free_matched(KmtMatcher *m, KmtMatchEntry *e,
 			 const KmtMatchRecord *r)
 {
@@ -286,7 +287,10 @@ static void free_matched(KmtMatcher *m, KmtMatchEntry *e,
 	kmt_match_entry_touch(m, e, file, m->now);
 }
 
-/* Process a FREE of an address that is not live or has pending records. */
+/*
+ * Process a FREE of an address that is not live, has an object of another type,
+ * or has pending records.
+ */
 static void free_conflicting(KmtMatcher *m, KmtMatchEntry *e,
 			     const KmtMatchRecord *r)
 {

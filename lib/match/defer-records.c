@@ -11,11 +11,11 @@
  *
  * - past its FREE, and perhaps past the next ALLOC: the DEFER finds no object,
  *   or the next one. A record of another CPU is within the clock tolerance
- *   before the DEFER. If the DEFER finds no object, or one that is deferred
- *   already, it is late and has no effect.
+ *   before the DEFER. If the DEFER finds no object, or one whose DEFER is not
+ *   doubtful, it is late and has no effect.
  * - past its ALLOC: the DEFER finds no object, or one that is deferred already.
- *   If it is not late, it becomes pending, and the next ALLOC of another CPU
- *   within the tolerance takes it.
+ *   If it is not late, it becomes pending, and the next ALLOC within the
+ *   tolerance takes it; see may_be_early().
  *
  * The DEFER of an object is doubtful, and the next DEFER replaces it, if a
  * record of another CPU was within the tolerance, or if the DEFER came before

@@ -180,7 +180,10 @@ static guint phase_of(KmtMatchKeys *keys, gint64 time)
 	return low;
 }
 
-/* Return the number of the owner with the stack, if keys contain stacks. */
+/*
+ * Return the number of the pair of owner and stack; without KMT_MATCH_KEY_STACK
+ * return the number of the owner.
+ */
 static guint32 stack_of(KmtMatchKeys *keys, const KmtInputRawEvent *event,
 			guint16 file)
 {

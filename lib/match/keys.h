@@ -3,9 +3,9 @@
  * Numbers for the properties of allocations.
  *
  * A key is a call site with the kind of memory and, if requested, the CPU,
- * node, gfp flags, and owner. A size is a pair of requested and allocated
- * bytes. An allocation class is a key with a size. The entry of a live object
- * stores only the number of its allocation class.
+ * node, gfp flags, owner, and phase. A size is a pair of requested and
+ * allocated bytes. An allocation class is a key with a size. The entry of a
+ * live object stores only the number of its allocation class.
  */
 #ifndef KMEMTRACE_MATCH_KEYS_H
 #define KMEMTRACE_MATCH_KEYS_H
@@ -18,7 +18,7 @@ typedef enum {
 	KMT_MATCH_KEY_CPU = 1 << 0,
 	KMT_MATCH_KEY_NODE = 1 << 1,
 	KMT_MATCH_KEY_GFP = 1 << 2,
-	/* Parts that need version 2 of the record or later: */
+	/* Parts of the owner, which need version 2 of the record or later: */
 	KMT_MATCH_KEY_PID = 1 << 3,
 	KMT_MATCH_KEY_COMM = 1 << 4,
 	KMT_MATCH_KEY_CACHE = 1 << 5,
@@ -51,12 +51,13 @@ typedef struct {
 	KmtMatchIntern *keys;
 	KmtMatchIntern *sizes;
 	KmtMatchIntern *classes; /* pairs of key number and size number */
-	/* Each is NULL if parts does not need it: */
-	KmtMatchIntern *flags; /* pairs of (node, owner number) and gfp flags */
+	/* Each is NULL if parts does not need it. A number in a pair is that of
+	 * a pair in the next table that exists, in the order flags, phases,
+	 * stacks, owners; it is 0 if there is none. */
+	KmtMatchIntern *flags;	/* pairs of (node, number) and gfp flags */
 	KmtMatchIntern *owners; /* pairs of (pid, cache, context) and name */
-	KmtMatchIntern *phases; /* pairs of owner number and phase */
-	KmtMatchIntern *stacks; /* pairs of owner number and stack; replaces
-				 * owners where a key has a stack */
+	KmtMatchIntern *phases; /* pairs of number and phase */
+	KmtMatchIntern *stacks; /* pairs of number and stack */
 	/* Private: */
 	const KmtInputCapture *capture;
 	const KmtInputTables *tables;
@@ -67,8 +68,9 @@ typedef struct {
 } KmtMatchKeys;
 
 /*
- * Create the numbers for a capture. tables resolves the owners of the records;
- * NULL if parts needs no owner. capture and tables must outlive the keys.
+ * Create empty tables for a capture. tables resolves the owners of the records;
+ * if tables is NULL, the parts of KMT_MATCH_KEY_OWNER are dropped. capture and
+ * tables must outlive the keys.
  */
 KmtMatchKeys *kmt_match_keys_new(KmtMatchKeyParts parts,
 				 const KmtInputCapture *capture,
@@ -78,9 +80,10 @@ void kmt_match_keys_free(KmtMatchKeys *keys);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtMatchKeys, kmt_match_keys_free)
 
 /*
- * For KMT_MATCH_KEY_PHASE: set the phases. starts[i] is the merged time in ns
- * at which phase i + 1 begins, ascending; phase 0 begins with the capture.
- * starts must outlive the keys.
+ * For KMT_MATCH_KEY_PHASE: set the phases. starts[i] is the timestamp in ns at
+ * which phase i + 1 begins, ascending; phase 0 begins with the capture. The
+ * timestamp of a record, not its merged time, selects the phase. starts must
+ * outlive the keys.
  */
 void kmt_match_keys_set_phases(KmtMatchKeys *keys, const gint64 *starts,
 			       guint n);
@@ -137,11 +140,11 @@ typedef struct {
 KmtMatchSize kmt_match_keys_size_of_class(const KmtMatchKeys *keys,
 					  guint32 class_id);
 
-/* Private. Return the second word of a key that has more parts than call site
- * and kind.
+/* Private. kmt_match_keys_second_word() returns the second word of a key that
+ * has more parts than call site and kind, without the kind.
  *
- * kmt_match_keys_find_class() returns the class of an event that is not in the
- * cache, and puts the class into slot front. */
+ * kmt_match_keys_find_class() returns the class of an event if the cache lacks
+ * it, and puts the class into slot front. */
 guint64 kmt_match_keys_second_word(KmtMatchKeys *keys,
 				   const KmtInputRawEvent *event, guint16 file);
 guint32 kmt_match_keys_find_class(KmtMatchKeys *keys, KmtMatchClassSlot *front,

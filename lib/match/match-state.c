@@ -2,7 +2,7 @@
 /*
  * State of the matcher that both the certain and the ambiguous events use: the
  * entries of addresses, the guess about the time before an address's first
- * record, and the calls that report a decision to the owner.
+ * record, and the calls of KmtMatchOps that report a decision.
  */
 #include "config.h"
 
@@ -130,8 +130,8 @@ void kmt_match_guess_review(KmtMatcher *m, KmtMatchEntry *e, guint16 file)
 }
 
 /*
- * A record returns the address to its previous state, but would be ambiguous
- * under the opposite guess. Return whether the opposite guess remains possible.
+ * The record returns the address to the state before the last earlier record,
+ * which is ambiguous under the opposite guess.
  */
 gboolean kmt_match_guess_opposite_holds(const KmtMatcher *m, KmtMatchEntry *e,
 					guint16 file)

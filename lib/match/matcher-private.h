@@ -38,7 +38,8 @@ typedef struct KmtMatchPending {
 					       * not removed meanwhile */
 	KmtMatchRecord record;
 	KmtMatchObject replaced; /* the object that was live, or the last one
-				  * that was */
+				  * that was; for a FREE, timestamp is the time
+				  * of the address's last earlier record */
 	gint64 since;		 /* merged time in ns */
 	gboolean mismatch; /* FREE: whether replaced was live and has another
 			    * type */
@@ -53,10 +54,10 @@ typedef struct KmtMatchPending {
 } KmtMatchPending;
 
 /*
- * Additional state of an address that has pending records: the pending ALLOCs,
- * FREEs and DEFERs, oldest first. With KMT_MATCH_ENTRY_ALLOC_SAVED, also the
- * CPU and time of the live object's ALLOC. With KMT_MATCH_ENTRY_DEFERRED, also
- * the live object's DEFER.
+ * Additional state of an address that has pending records, a saved ALLOC, or a
+ * DEFER: the pending ALLOCs, FREEs and DEFERs, oldest first. With
+ * KMT_MATCH_ENTRY_ALLOC_SAVED, also the CPU and time of the live object's
+ * ALLOC. With KMT_MATCH_ENTRY_DEFERRED, also the live object's DEFER.
  */
 typedef struct {
 	guint32 next_unused; /* number + 1 of the next unused side entry; 0:
@@ -120,8 +121,9 @@ static inline guint64 kmt_match_time_distance(gint64 earlier, gint64 later)
 	return (guint64)later - (guint64)earlier;
 }
 
-/* Return the time in ns since another CPU last used the address; a value above
- * every tolerance if no other CPU has used it. */
+/* Return the time in ns since a CPU other than that of file last used the
+ * address. The value is exact only up to the clock tolerance; if the time is
+ * longer, the value is any number above the tolerance. */
 static inline guint64 kmt_match_other_cpu_age(const KmtMatcher *m,
 					      const KmtMatchEntry *e,
 					      guint16 file)
@@ -168,8 +170,9 @@ static inline void kmt_match_entry_touch(const KmtMatcher *m, KmtMatchEntry *e,
 /* ---- lib/match/match-state.c ---- */
 
 /*
- * Return the live object of an entry, or the fields of the last one that are
- * still known.
+ * Return the live object of an entry. For a closed entry, return what is still
+ * known of its last object, with the time and CPU of the last record instead of
+ * those of the ALLOC.
  */
 KmtMatchObject kmt_match_entry_object(KmtMatcher *m, const KmtMatchEntry *e,
 				      guint64 hash);
@@ -177,7 +180,7 @@ KmtMatchObject kmt_match_entry_object(KmtMatcher *m, const KmtMatchEntry *e,
 KmtMatchEntry *kmt_match_entry_new(KmtMatcher *m, guint64 hash, guint type,
 				   guint16 file);
 /* Update the guess about the time before the first record of an address, when a
- * live object is freed by a FREE of its type. */
+ * live object is freed by a FREE of a fitting type. */
 void kmt_match_guess_on_free(KmtMatcher *m, KmtMatchEntry *e, guint16 file);
 
 /*
@@ -217,14 +220,16 @@ void kmt_match_report_step(KmtMatcher *m, const KmtMatchObject *object,
 KmtMatchSideEntry *kmt_match_side_entry(const KmtMatcher *m,
 					const KmtMatchEntry *e);
 /*
- * Update KMT_MATCH_ENTRY_UNCONFIRMED when a record of file arrives, before
- * kmt_match_entry_touch().
+ * Clear KMT_MATCH_ENTRY_UNCONFIRMED if a record of file confirms the opposite
+ * guess; discard the opposite guess if it can no longer be confirmed. Call this
+ * before kmt_match_entry_touch().
  */
 void kmt_match_guess_review(KmtMatcher *m, KmtMatchEntry *e, guint16 file);
 /*
- * Return whether the guess opposite to that about the time before the first
- * record remains possible after a record of file, which would be ambiguous
- * under the opposite guess.
+ * A record of file arrives that, under the opposite guess about the time before
+ * the first record, is the counterpart of the last earlier record of the
+ * address. Return whether the opposite guess remains possible, and set
+ * KMT_MATCH_ENTRY_UNCONFIRMED if a record of another CPU is still missing.
  */
 gboolean kmt_match_guess_opposite_holds(const KmtMatcher *m, KmtMatchEntry *e,
 					guint16 file);
@@ -272,16 +277,16 @@ void kmt_match_pending_resolve(KmtMatcher *m, KmtMatchEntry *e,
 /* ---- lib/match/ambiguous.c ---- */
 
 /*
- * Process an ambiguous record. e is the entry of the address, NULL for a new
- * address.
+ * Process a record that cannot be decided at once. e is the entry of the
+ * address; only for a FREE, e may be NULL: the address has no entry.
  */
 void kmt_match_resolve_alloc(KmtMatcher *m, KmtMatchEntry *e,
 			     const KmtMatchRecord *r);
 void kmt_match_resolve_free(KmtMatcher *m, KmtMatchEntry *e,
 			    const KmtMatchRecord *r);
 /*
- * Decide about pending records that have waited for the clock tolerance; with
- * all, about every pending record.
+ * Decide about pending records that have waited for longer than the clock
+ * tolerance; with all, about every pending record.
  */
 void kmt_match_expire_pending(KmtMatcher *m, gboolean all);
 
@@ -295,8 +300,8 @@ void kmt_match_expire_defer(KmtMatcher *m, const KmtMatchPending *p);
 /*
  * Return the oldest pending DEFER of an entry that may belong to an object
  * which file allocates now, or NULL if there is none among the first
- * KMT_MATCH_MAX_SEARCH. free: the pending FREE of this object, if
- * known; NULL otherwise.
+ * KMT_MATCH_MAX_SEARCH. free: the pending FREE of this object; a DEFER that
+ * came after free is not returned. NULL if there is none.
  */
 KmtMatchPending *kmt_match_early_defer(const KmtMatcher *m,
 				       const KmtMatchEntry *e, guint16 file,
@@ -312,10 +317,10 @@ void kmt_match_attach_early(KmtMatcher *m, KmtMatchEntry *e,
 
 /*
  * Return whether a FREE of this type, on any CPU, can be decided at once: the
- * object is live, has a fitting type, its last record is its ALLOC, and no
- * record of the address is pending. kmt_match_fast_path() applies the same rule
- * to most records of a report, but accepts only an equal type and no flag
- * besides KMT_MATCH_ENTRY_LIVE.
+ * object is live and not deferred, has a fitting type, its last ALLOC or FREE
+ * record is its ALLOC, and no record of the address is pending.
+ * kmt_match_fast_path() applies the same rule to most records of a report, but
+ * accepts only an equal type and no flag besides KMT_MATCH_ENTRY_LIVE.
  */
 static inline gboolean kmt_match_is_certain_free(const KmtMatcher *m,
 						 const KmtMatchEntry *e,
@@ -360,20 +365,21 @@ G_STATIC_ASSERT(KMT_MATCH_STEP_DEFER - 1 ==
 
 /*
  * Decide an event in the common case: the address is closed before an ALLOC, or
- * live before a FREE, and nothing is pending. The record may be of any CPU.
- * Return FALSE in every other case; the caller then calls
- * kmt_match_slow_path(), which applies the wider rule of
+ * live before a FREE, has an entry of the same type, and has no pending record.
+ * The record may be of any CPU. Return FALSE in every other case; the caller
+ * then calls kmt_match_slow_path(), which applies the wider rule of
  * kmt_match_is_certain_free() to a FREE.
  *
- * On input, item has the hash, the event id as op, and for an ALLOC its
+ * On input, item has the hash, a KmtMatchStep as op, and for an ALLOC its
  * class_id and remote flag. e is the cached entry, which may belong to another
  * address, or kmt_match_no_entry. *n_closed is the table's count of closed
  * entries.
  *
  * The function never decides a DEFER or a FREE of a deferred object. ALLOC and
  * FREE execute the same instructions with masks, because a branch on the event
- * type could not be predicted. Pending records belong to other addresses and
- * need no check here.
+ * type could not be predicted. A due decision concerns another address and need
+ * not precede this one, because an entry with a pending record has a flag that
+ * is refused.
  */
 static inline gboolean kmt_match_fast_path(const KmtMatcher *m,
 					   KmtMatchEvent *item,

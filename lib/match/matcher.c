@@ -86,8 +86,9 @@ void kmt_matcher_advance(KmtMatcher *m, gint64 now)
 }
 
 /*
- * Decide an ALLOC at once if its address is new or closed. Return FALSE
- * otherwise.
+ * Decide an ALLOC at once if its address has no entry, or is closed and has no
+ * pending record. Return FALSE otherwise. If *entry is NULL, set *entry to the
+ * new entry.
  */
 static gboolean apply_certain_alloc(KmtMatcher *m, KmtMatchEntry **entry,
 				    guint type, guint16 file, guint64 hash,
@@ -123,7 +124,10 @@ static void apply_certain_free(KmtMatcher *m, KmtMatchEntry *e, guint16 file)
 	kmt_match_entry_touch(m, e, file, m->now);
 }
 
-/* Pass an ambiguous event to ambiguous.c. e is NULL for a new address. */
+/*
+ * Pass an event that cannot be decided at once to ambiguous.c or
+ * defer-records.c. e is NULL if the address has no entry.
+ */
 static void resolve_conflict(KmtMatcher *m, KmtMatchEntry *e,
 			     KmtMatchEvent *item)
 {
@@ -145,8 +149,8 @@ static void resolve_conflict(KmtMatcher *m, KmtMatchEntry *e,
 	gboolean is_defer = item->op == KMT_MATCH_STEP_DEFER;
 
 	item->op = KMT_MATCH_STEP_NONE;
-	/* Rebuild the fields from the event: the record itself is in another
-	 * processor's cache. */
+	/* The class of an ALLOC has the call site. Do not read the record,
+	 * which is in another processor's cache. */
 	if (is_alloc) {
 		r.event.call_site =
 			kmt_match_keys_call_site(m->keys, item->class_id);

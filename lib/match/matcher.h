@@ -24,8 +24,9 @@
 #include "lib/match/keys.h"
 #include "lib/match/merge.h"
 
-/* The DEFER record of an object. If the object has several, time is that of the
- * first one, and call_site and file are those of the last one. */
+/* The DEFER record of an object. If another DEFER replaced a doubtful one
+ * (KMT_MATCH_DEFER_AGAIN), time is that of the first one, and call_site and
+ * file are those of the last one. */
 typedef struct {
 	gint64 time;	   /* merged time in ns */
 	guint64 call_site; /* of the code that handed the object over */
@@ -42,12 +43,13 @@ typedef struct {
 	guint8 type;	  /* enum kmemtrace_type_id */
 	guint64 index;	  /* with keep_indexes: index of the ALLOC record in its
 			   * file */
-	gboolean is_deferred; /* the object has or had a DEFER: defer */
+	gboolean is_deferred; /* the object was deferred; defer is valid */
 	KmtMatchDefer defer;
 } KmtMatchObject;
 
 typedef enum {
-	/* The FREE is the first record of the address. */
+	/* The FREE is the first record of the address, or skewed clocks may
+	 * have moved it past the first one. */
 	KMT_MATCH_UNMATCHED_BEFORE_TRACE,
 	/* Events were lost, possibly the ALLOC. */
 	KMT_MATCH_UNMATCHED_AFTER_LOSS,
@@ -69,8 +71,8 @@ typedef enum {
 typedef enum {
 	/* The object is deferred from now on. */
 	KMT_MATCH_DEFER_FIRST,
-	/* The object was deferred already, but skewed clocks may have moved the
-	 * earlier DEFER, which belongs to the object before. */
+	/* The object was deferred already, but the earlier DEFER is doubtful:
+	 * it may belong to another object of the address. */
 	KMT_MATCH_DEFER_AGAIN,
 	/* Skewed clocks moved the FREE of the object before its DEFER. */
 	KMT_MATCH_DEFER_LATE,
@@ -78,8 +80,9 @@ typedef enum {
 
 /*
  * Callbacks for the decisions of the matcher. Decisions arrive in merged order,
- * except that a decision about an ambiguous event arrives later, by at most the
- * clock tolerance. Each callback may be NULL.
+ * except that a decision about an ambiguous event arrives later: with the
+ * counterpart of the event, or with the first record after the clock tolerance
+ * has passed. Each callback may be NULL.
  */
 typedef struct {
 	/* A new object is live. */
@@ -91,8 +94,8 @@ typedef struct {
 	 * event frees a live object. mismatch: the object was allocated as
 	 * kmalloc and freed as cache, or the reverse, and lost events cannot
 	 * explain that. The FREE may precede the ALLOC in merged order, by at
-	 * most the clock tolerance and on another CPU; event->timestamp may
-	 * then be below the timestamp of the object.
+	 * most the clock tolerance, usually on another CPU; event->timestamp
+	 * may then be below the timestamp of the object.
 	 */
 	void (*on_free)(gpointer user, const KmtMatchObject *object,
 			const struct kmemtrace_event *event,
@@ -128,7 +131,7 @@ typedef struct {
 	/*
 	 * event is the DEFER of a live object, or of one that was freed just
 	 * before (LATE; object is then NULL). event may precede the ALLOC in
-	 * merged order, by at most the clock tolerance and on another CPU.
+	 * merged order, by at most the clock tolerance, usually on another CPU.
 	 */
 	void (*on_defer)(gpointer user, const KmtMatchObject *object,
 			 const struct kmemtrace_event *event,
@@ -143,7 +146,8 @@ typedef struct {
 				gboolean after_loss);
 
 	/* A DEFER of an address without a live object. BEFORE_TRACE: no ALLOC
-	 * or FREE of the address precedes. */
+	 * or FREE of the address precedes, or the address may have been live
+	 * before its first record. */
 	void (*on_unmatched_defer)(gpointer user,
 				   const struct kmemtrace_event *event,
 				   const KmtMatchPosition *position,
@@ -158,10 +162,10 @@ typedef struct KmtMatcher KmtMatcher;
 #define KMT_MATCH_CLOCK_TOLERANCE_MAX_NS 1000000000
 
 /*
- * keys: number the allocation classes of the records, for
- * kmt_matcher_process(), which then ignores owners; or NULL. keep_indexes:
- * store the index of the ALLOC record of each object, which takes 8 bytes per
- * entry.
+ * keys: the numbers of the allocation classes; NULL only for
+ * kmt_matcher_process(), which needs keys without parts of KMT_MATCH_KEY_OWNER,
+ * because it receives only the fields of version 1. keep_indexes: store the
+ * index of the ALLOC record of each object, which takes 8 bytes per entry.
  */
 typedef struct {
 	gint64 clock_tolerance_ns;
@@ -197,8 +201,8 @@ void kmt_matcher_advance(KmtMatcher *matcher, gint64 now);
 
 /*
  * Return whether the current callback reports a decision about an ambiguous
- * event. If so, *time is the merged time after which the decision was due. Only
- * for calls from a callback.
+ * event whose counterpart did not arrive. If so, *time is the merged time after
+ * which the decision is due. Only for calls from a callback.
  */
 gboolean kmt_matcher_is_delayed(const KmtMatcher *matcher, gint64 *time);
 

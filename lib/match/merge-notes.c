@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Warnings about the order of the records in a capture. */
+/* Warnings about the records of a capture: their order, losses, an early end.
+ */
 #include "config.h"
 
 #include "lib/match/merge-private.h"

@@ -10,7 +10,7 @@
  */
 #define KMT_MATCH_PREFETCH_BYTES 4096
 
-/* A longer time without any record causes a warning. */
+/* The shortest time without any record that causes a warning. */
 #define KMT_MATCH_TIME_JUMP_NS (3600 * G_GUINT64_CONSTANT(1000000000))
 
 /* Position in one file: the next record, and the rest of its batch. */
@@ -54,7 +54,7 @@ struct KmtMatchMerge {
 	gint64 first, last; /* smallest and largest timestamp so far */
 	gint64 stop;	    /* merged time after which the merge stops */
 	gint64 span_stop;   /* stop without the clock tolerance */
-	gint64 now; /* merged time of the last record of the last block */
+	gint64 now;	    /* merged time of the last record so far */
 	/* The largest step of merged time, and the file of the record after it.
 	 */
 	gint64 jump_from, jump_until;
@@ -71,8 +71,8 @@ struct KmtMatchMerge {
 };
 
 /*
- * Return whether a record is an event. last_type is kmt_input_last_type() of
- * record_size.
+ * Return whether a record is a usable ALLOC or FREE record. last_type is
+ * kmt_input_last_type() of record_size.
  */
 static inline gboolean kmt_match_is_event_record(guint record_size,
 						 guint last_type,
@@ -107,7 +107,8 @@ static inline void kmt_match_cursor_update_time(KmtMatchMerge *merge,
 	if (G_LIKELY(t >= s->now)) {
 		s->now = t;
 	} else {
-		/* The timestamp is below the predecessor's. */
+		/* The timestamp is below an earlier one of the file, perhaps
+		 * that of the predecessor. */
 		merge->unordered += t < s->last;
 		merge->first = MIN(merge->first, t);
 	}
@@ -121,7 +122,7 @@ static inline gboolean kmt_match_item_is_before(KmtMatchTreeItem a,
 }
 
 /* Append the next record of a file to the queue. Return FALSE if the record
- * after it is not in the batch or not usable. */
+ * after it is not in the batch, or is not a usable ALLOC or FREE record. */
 static inline gboolean kmt_match_cursor_emit(KmtMatchMerge *merge, guint32 id,
 					     KmtMatchShardQueue *queue)
 {
@@ -151,7 +152,8 @@ gboolean kmt_match_merge_add_non_event(KmtMatchMerge *merge,
 /* Read the next batch of a file. Return FALSE at the end. */
 gboolean kmt_match_cursor_next_batch(KmtMatchCursor *s);
 
-/* Move file i to its next usable record; return its item for the tree. */
+/* Move file i to its next usable record, which may be the current one; return
+ * its item for the tree. */
 KmtMatchTreeItem kmt_match_cursor_item(KmtMatchMerge *merge, guint32 i);
 
 /* Fill the queue from two files that both have a record. */

@@ -114,8 +114,8 @@ void kmt_match_merge_fill_from_two(KmtMatchMerge *merge,
 		id = b->now < a->now;
 		if (queue->n == KMT_MATCH_BLOCK_RECORDS)
 			break;
-		/* emit_from_two() has stopped at a record that needs more
-		 * checks. */
+		/* emit_from_two() was not called, or stopped before the end of
+		 * a batch or before a record that needs more checks. */
 		if (!kmt_match_cursor_emit(merge, id, queue)) {
 			runner = kmt_match_cursor_item(merge, id);
 			goto out;

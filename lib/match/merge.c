@@ -337,7 +337,8 @@ gboolean kmt_match_merge_time_range(const KmtMatchMerge *merge, gint64 *first,
 
 	*first = merge->first;
 	*last = merge->last;
-	/* Include the next record of each file, and skipped records. */
+	/* Include the next record of each file, and the records that
+	 * kmt_match_merge_drain() has read. */
 	for (i = 0; i < merge->n; i++)
 		if (merge->cursors[i].started)
 			*last = MAX(*last, merge->cursors[i].now);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Merges the files of a capture into one order: by timestamp, then CPU number,
- * then position in the file. The order within a file is preserved: if the
- * timestamp of a record is below that of its predecessor, the record is sorted
- * by the timestamp of the predecessor. The time by which a record is sorted is
- * its merged time.
+ * then position in the file. The order within a file is preserved: if an
+ * earlier record of the file has a larger timestamp, the record is sorted by
+ * the largest such timestamp. The time by which a record is sorted is its
+ * merged time.
  */
 #ifndef KMEMTRACE_MATCH_MERGE_H
 #define KMEMTRACE_MATCH_MERGE_H
@@ -23,9 +23,10 @@ KmtMatchMerge *kmt_match_merge_new(const KmtInputCapture *capture);
 void kmt_match_merge_free(KmtMatchMerge *merge);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtMatchMerge, kmt_match_merge_free)
 
-/* Stop the merge when the merged time exceeds that of the first record by more
- * than stop_ns plus tolerance_ns. stop_ns G_MAXINT64: do not stop. Call this
- * before the first record is read. */
+/* Stop kmt_match_merge_fill() when the merged time exceeds that of the first
+ * record by more than stop_ns plus tolerance_ns; kmt_match_merge_next() does
+ * not stop. stop_ns G_MAXINT64: do not stop. Call this before the first record
+ * is read. */
 void kmt_match_merge_stop_after(KmtMatchMerge *merge, gint64 stop_ns,
 				gint64 tolerance_ns);
 
@@ -70,7 +71,8 @@ void kmt_match_block_clear(KmtMatchBlock *block);
  * Fill a block: append the next records to queue, without copying them, until
  * the queue is full. Set block->n to their number. block refers to the buffers
  * of the records until it is filled again or cleared. Return FALSE, with
- * block->n 0, at the end.
+ * block->n 0, at the end, and after kmt_match_merge_stop_after() has taken
+ * effect.
  */
 gboolean kmt_match_merge_fill(KmtMatchMerge *merge, KmtMatchBlock *block,
 			      KmtMatchShardQueue *queue);
@@ -112,7 +114,8 @@ guint64 kmt_match_merge_gap_records(const KmtMatchMerge *merge);
 /* Return the number of STOP records. A STOP record is not an event. */
 guint64 kmt_match_merge_stop_records(const KmtMatchMerge *merge);
 
-/* Return the number of DEFER records. A DEFER record is an event. */
+/* Return the number of DEFER records, without those that
+ * kmt_match_merge_drain() reads. A DEFER record is an event. */
 guint64 kmt_match_merge_defer_records(const KmtMatchMerge *merge);
 
 /* Return the number of mark records; see lib/input/mark-reader.h. */
@@ -126,8 +129,8 @@ gboolean kmt_match_merge_file_span(const KmtInputCpuFile *file, gint64 *first,
 				   gint64 *last);
 
 /*
- * Set the smallest and the largest timestamp so far, in ns. Return FALSE if
- * there is no record yet.
+ * Set the smallest and the largest timestamp so far, in ns, including the next
+ * record of each file. Return FALSE if there is no record yet.
  */
 gboolean kmt_match_merge_time_range(const KmtMatchMerge *merge, gint64 *first,
 				    gint64 *last);
@@ -140,9 +143,10 @@ gboolean kmt_match_merge_time_range(const KmtMatchMerge *merge, gint64 *first,
 void kmt_match_merge_drain(KmtMatchMerge *merge);
 
 /*
- * Return warnings about the order of the records, a line each: clocks that
- * jumped, and files that seem to belong to different captures. Valid at the end
- * of the merge. The caller frees the array.
+ * Return warnings about the records, a line each: tracing that the kernel
+ * stopped, losses that kmemtrace.meta does not report, clocks that jumped, and
+ * files that seem to belong to different captures. Valid at the end of the
+ * merge. The caller frees the array.
  */
 GPtrArray *kmt_match_merge_notes(const KmtMatchMerge *merge);
 

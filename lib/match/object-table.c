@@ -208,8 +208,8 @@ static gboolean may_evict(const KmtMatchEntry *e, gint64 from, gint64 to)
 }
 
 /*
- * Remove the next entry that may be removed from its slot, and return it; or
- * return NULL.
+ * Find the next entry that may be removed, clear its slot, and return it.
+ * Return NULL if none of the next MAX_EVICT_SEARCH entries may be removed.
  */
 static KmtMatchEntry *evict_one(KmtMatchTable *table, KmtMatchSegment *s,
 				gint64 from, gint64 to)

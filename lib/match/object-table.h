@@ -27,8 +27,8 @@ enum {
 	/* Records of the address are pending. */
 	KMT_MATCH_ENTRY_PENDING = 1 << 1,
 	/* The state before the first record of the address was guessed, and the
-	 * guess may be wrong: the object may be live, or free; see ambiguous.c.
-	 */
+	 * guess may be wrong: the address may have been live before a first
+	 * ALLOC, or free before a first FREE; see ambiguous.c. */
 	KMT_MATCH_ENTRY_MAYBE_LIVE = 1 << 2,
 	KMT_MATCH_ENTRY_MAYBE_FREE = 1 << 3,
 	/* The opposite guess still needs a record of another CPU within the
@@ -57,7 +57,7 @@ enum {
  */
 typedef struct {
 	guint64 hash;	  /* hash of the address and its namespace; identifies
-			   * both */
+			   * both together with type */
 	gint64 last_ts;	  /* merged time of the last record in ns */
 	guint32 class_id; /* see lib/match/keys.h */
 	guint32 other_delta_ns;
@@ -77,7 +77,7 @@ typedef struct {
 } KmtMatchEntry;
 G_STATIC_ASSERT(sizeof(KmtMatchEntry) == 32);
 
-/* An entry that belongs to no address and whose flags match none. */
+/* An entry that belongs to no address and whose flags match no event. */
 extern KmtMatchEntry kmt_match_no_entry;
 
 /* log2 of the entries in a chunk, which belong to one segment, and in a block,
@@ -99,10 +99,10 @@ extern KmtMatchEntry kmt_match_no_entry;
 #define KMT_MATCH_SEGMENTS (1 << KMT_MATCH_SEGMENT_BITS)
 
 /*
- * Slots are compared in groups of eight. The value 0 marks a slot that was
- * never used, KMT_MATCH_SLOT_TOMBSTONE a removed entry. Other slots have an
- * 8-bit tag of the hash above the index + 1 of an entry. A search starts at the
- * group of the hash and ends at the first group with an unused slot, because an
+ * Slots are compared in groups of eight. The value 0 marks an unused slot,
+ * KMT_MATCH_SLOT_TOMBSTONE that of a removed entry. Other slots have an 8-bit
+ * tag of the hash above the index + 1 of an entry. A search starts at the group
+ * of the hash and ends at the first group with an unused slot, because an
  * address is inserted into the first group that has room.
  */
 #define KMT_MATCH_SLOTS_PER_GROUP 8
@@ -115,8 +115,8 @@ typedef struct {
 	KmtMatchSlotGroup *groups; /* each in one cache line */
 	guint32 n_groups;
 	guint32 n_slots;	/* slots that are not 0 */
-	KmtMatchEntry **chunks; /* chunks of the segment's entries; n_chunks are
-				 * allocated */
+	KmtMatchEntry **chunks; /* chunks of the segment's entries; the array
+				 * has room for n_chunks */
 	guint32 n_entries;
 	guint32 n_chunks;
 	guint32 clock_hand;    /* index at which the search for an entry to
@@ -340,7 +340,7 @@ static inline KmtMatchEntry *kmt_match_table_find(KmtMatchTable *table,
  * Add a closed entry for an address that has none. The new entry may replace an
  * entry that is closed and has no pending records, if the merged time of the
  * last record of that entry is at least evict_from and less than evict_to, and
- * if that entry has no confirmed guess.
+ * if that entry has no confirmed guess KMT_MATCH_ENTRY_MAYBE_LIVE.
  */
 KmtMatchEntry *kmt_match_table_add(KmtMatchTable *table, guint64 hash,
 				   guint type, gint64 evict_from,

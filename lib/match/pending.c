@@ -51,7 +51,7 @@ KmtMatchSideEntry *kmt_match_side_entry_get(KmtMatcher *m, KmtMatchEntry *e)
 }
 
 /*
- * Release a side entry that has neither a pending record, a saved allocation,
+ * Release a side entry if it has neither a pending record, a saved allocation,
  * nor a DEFER.
  */
 static void side_entry_release(KmtMatcher *m, KmtMatchEntry *e,

@@ -55,9 +55,8 @@ struct KmtMatchPipeline {
 				   * threads */
 	guint n_ring;
 	KmtMatchMerge *merge;
-	/* Used by the merge stage only: */
-	KmtMatchKeys *keys;
-	KmtMatchShardQueue queue;
+	KmtMatchKeys *keys;	  /* only the merge stage adds to the keys */
+	KmtMatchShardQueue queue; /* used by the merge stage only */
 	KmtMatchShard *shards;
 	KmtMatchPipelineBlock
 		ring[KMT_MATCH_MAX_BLOCKS]; /* the first n_ring are used */

@@ -42,7 +42,8 @@ typedef struct {
 			   * UNMATCHED_DEFER: KmtMatchUnmatched; DEFER:
 			   * KmtMatchDeferEffect; DOUBLE_DEFER: after_loss */
 	guint8 late_free; /* DOUBLE: the record at index is the late FREE */
-	/* Fields of the record: */
+	/* Fields of the event that the callback received, which may be an
+	 * earlier record than that at index. */
 	guint8 type;
 	guint16 file;
 	guint64 ptr;
@@ -74,12 +75,14 @@ typedef struct {
 		*slow_events; /* n_slow_events decisions in order */
 	guint n_slow_events;
 	guint32 n_classes; /* number of allocation classes; the classes of all
-			    * records so far are below */
+			    * records so far are below. 0 for the decisions
+			    * after the last record */
 } KmtMatchedBlock;
 
 /* Called for each block in order, by one thread at a time, which may be any
  * thread. matched is valid until the function returns. The function may read
- * the properties of the first n_classes classes. */
+ * the properties of the first n_classes classes, and of those of earlier calls.
+ */
 typedef void (*KmtMatchConsumer)(gpointer user, const KmtMatchedBlock *matched);
 
 typedef struct {

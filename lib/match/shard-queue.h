@@ -37,7 +37,8 @@ typedef struct {
 				       * has the records of one CPU, so file
 				       * identifies the CPU */
 			guint8 op;    /* KmtMatchStep */
-			guint8 type;  /* enum kmemtrace_type_id of the record */
+			guint8 type;  /* enum kmemtrace_type_id of the record;
+				       * after matching, of the object */
 		};
 		guint32 state; /* the three fields in one word */
 	};
@@ -100,8 +101,8 @@ static inline guint kmt_match_shard_of(guint n_shards, guint64 hash)
 }
 
 /*
- * Copy every field that the later stages need, so that they do not read the
- * record again.
+ * Append a record to the queue. Copy the fields that the later stages need of
+ * most records, so that they rarely read the record itself.
  */
 static inline void kmt_match_shard_queue_put(KmtMatchShardQueue *o,
 					     const KmtInputRawEvent *event,
