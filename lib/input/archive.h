@@ -34,9 +34,9 @@ KmtInputByteStream *kmt_input_decompress(KmtInputByteStream *packed,
 
 /*
  * A member of a tar. For a tar in memory, data points to the n bytes of the
- * content. Otherwise data is NULL, and the callback reads the content from
- * bytes. name and bytes are valid only during the callback; data is valid as
- * long as the memory of the tar.
+ * content, unless the member is sparse. In all other cases data is NULL, and
+ * the callback reads the content from bytes. name and bytes are valid only
+ * during the callback; data is valid as long as the memory of the tar.
  */
 typedef struct {
 	const char *name;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A sequential stream of bytes. The source is a pipe or file, memory, or the
- * decompressed content of another stream (lib/input/archive.h).
+ * A sequential stream of bytes. The source is a file descriptor, memory, or, in
+ * lib/input/archive.h, the decompressed content of another stream or a member
+ * of a tar.
  */
 #ifndef KMEMTRACE_INPUT_BYTE_STREAM_H
 #define KMEMTRACE_INPUT_BYTE_STREAM_H

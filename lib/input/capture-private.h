@@ -12,7 +12,8 @@
 #define KMT_INPUT_META_NAME KMT_CAPTURE_META
 
 /*
- * Maximum number of files, because KmtMatchObject stores a 16-bit file index.
+ * Exclusive limit of the number of files, because KmtMatchObject stores a
+ * 16-bit file index.
  */
 #define KMT_INPUT_MAX_FILES 65536
 
@@ -20,8 +21,8 @@
 
 /*
  * Parse a file name cpu<n>.out, optionally followed by .gz or .zst, and set
- * *cpu to n. Return FALSE for any other name, and for a CPU number above 16
- * bits.
+ * *cpu to n. Return FALSE for any other name, and for a CPU number of 65535 or
+ * more.
  */
 gboolean kmt_input_parse_cpu_name(const char *name, guint *cpu);
 
@@ -67,20 +68,22 @@ gboolean kmt_input_fail_open(const char *path, GError **error);
 gboolean kmt_input_cpu_file_open(KmtInputCpuFile *file, gboolean named,
 				 GError **error);
 /*
- * Map the content of the descriptor fd, or create a stream for a pipe. The
- * function always consumes fd: the file owns the descriptor, and a failure
- * closes it. named has the same meaning as for kmt_input_cpu_file_open(). On
- * failure return FALSE and set *error.
+ * Map the content of the descriptor fd, or create a stream for a pipe, a
+ * socket, or a regular file whose offset is not 0. The function always consumes
+ * fd: a stream owns the descriptor; otherwise the function closes it. named has
+ * the same meaning as for kmt_input_cpu_file_open(). On failure return FALSE
+ * and set *error.
  */
 gboolean kmt_input_cpu_file_adopt_fd(KmtInputCpuFile *file, int fd,
 				     gboolean named, GError **error);
 
 /*
  * Replace the content of a compressed file by a stream of the decompressed
- * content. Set *is_tar if the decompressed content is a tar. Other files stay
- * unchanged, but a file with a suffix such as .gz and uncompressed content is
- * replaced by an empty file with a defect. On failure return FALSE and set
- * *error.
+ * content. Set *is_tar to whether the content, after decompression, is a tar.
+ * Files with a name that ends with .out, and other files with uncompressed
+ * content, stay unchanged; but a file with a suffix such as .gz and
+ * uncompressed content is replaced by an empty file with a defect. On failure
+ * return FALSE and set *error.
  */
 gboolean kmt_input_decompress_file(KmtInputCpuFile *file, gboolean *is_tar,
 				   GError **error);
@@ -121,14 +124,14 @@ char *kmt_input_tar_display_path(const KmtInputCapture *capture,
 
 /*
  * Find kmemtrace.meta beside the files and parse it into capture->meta, which
- * stays NULL if there is no such file. An invalid file is an error: return
- * FALSE and set *error.
+ * stays NULL unless every directory of the files has one. An invalid file, or
+ * two files of different captures, are an error: return FALSE and set *error.
  */
 gboolean kmt_input_meta_read(KmtInputCapture *capture, GError **error);
 /*
  * Copy the values of kmemtrace.meta to the files: numbers of lost events,
- * expected sizes, NUMA nodes. Call this function after the sizes of all files
- * are known.
+ * expected sizes, NUMA nodes. Set shortened and missing_files of the capture.
+ * Call this function after the sizes of all files are known.
  */
 void kmt_input_meta_apply(KmtInputCapture *capture);
 
@@ -137,7 +140,8 @@ void kmt_input_meta_apply(KmtInputCapture *capture);
 /*
  * Detect layout, record size and byte order of all files, and set the fields of
  * the capture and its files. wanted is the layout that the user requested, or
- * UNKNOWN. If the files contradict each other, return FALSE and set *error.
+ * UNKNOWN. If the files contradict each other or a file does not have the
+ * requested layout, return FALSE and set *error.
  */
 gboolean kmt_input_format_resolve(KmtInputCapture *capture,
 				  KmtInputLayout wanted, GError **error);

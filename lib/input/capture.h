@@ -28,9 +28,11 @@ typedef struct kmemtrace_event KmtInputRawEvent __attribute__((aligned(1)));
 typedef enum {
 	KMT_INPUT_ERROR_OPEN,	  /* a file or directory could not be opened */
 	KMT_INPUT_ERROR_READ,	  /* an open file could not be read or mapped */
-	KMT_INPUT_ERROR_NO_FILES, /* a directory contains no cpu<n>.out */
-	KMT_INPUT_ERROR_FORMAT,	  /* a file is not a cpu file, or the files do
-				   * not belong to one capture */
+	KMT_INPUT_ERROR_NO_FILES, /* a directory or tar contains no
+				   * cpu<n>.out */
+	KMT_INPUT_ERROR_FORMAT,	  /* a file has invalid or unsupported
+				   * content, or the operands do not
+				   * belong to one capture */
 } KmtInputError;
 
 /*
@@ -45,10 +47,11 @@ typedef struct KmtInputCapture KmtInputCapture;
  * One cpu file. The capture owns the file; callers may only read the fields. A
  * capture also lists the files that contain no records.
  *
- * A regular file is mapped completely. Any other file is a stream, which a
- * KmtInputReader reads once and in order. Until the end of a stream, the fields
- * size, n_records, truncated_bytes and defect describe only the part that was
- * read so far.
+ * A regular file of layout B that is not compressed is mapped completely. Any
+ * other file is a stream, which a KmtInputReader reads once and in order,
+ * unless the stream was copied to a temporary file, which is then mapped. Until
+ * the end of a stream, the fields size, n_records, truncated_bytes and defect
+ * describe only the part that was read so far.
  *
  * lib/input detects record size and byte order by a majority vote over the
  * event_size fields of several records, so that one damaged record cannot
@@ -65,8 +68,9 @@ typedef struct {
 	guint64 device,
 		inode; /* device and inode number identify the file
 			* independently of its path; both are 0 if unknown */
-	guint cpu;     /* CPU number from the file name; without such a name,
-			* the index of the operand */
+	guint cpu; /* CPU number from the file name or, in layout D, from the
+		    * records; without either, a number that no other
+		    * operand has */
 	/* Mapped content: n_records * record_size + truncated_bytes readable
 	 * bytes. NULL for an empty file and for a stream. */
 	const guint8 *map;
@@ -75,8 +79,8 @@ typedef struct {
 	guint64 size;	       /* size of the content in bytes, after
 				* decompression */
 	guint record_size;     /* size of a record in bytes, at least 56 */
-	gboolean swapped;      /* the byte order of the records in map differs
-				* from this host */
+	gboolean swapped;      /* the byte order of the records in map or
+				* stream differs from this host */
 	guint64 n_records;     /* number of complete records */
 	guint truncated_bytes; /* bytes after the last complete record */
 	char *defect;	  /* reason why the end of the file cannot be read, or
@@ -101,8 +105,8 @@ struct KmtInputCapture {
 	 * were single files. */
 	char *directory;
 	GPtrArray *files; /* array of KmtInputCpuFile, sorted by CPU number */
-	GKeyFile *meta;	  /* content of kmemtrace.meta; NULL if the capture has
-			   * no such file */
+	GKeyFile *meta;	  /* content of kmemtrace.meta; NULL unless every
+			   * directory of the files has one */
 	/* kmemtrace.meta states that the capture is complete. FALSE without
 	 * kmemtrace.meta. */
 	gboolean complete;
@@ -129,12 +133,14 @@ struct KmtInputCapture {
 	 * free without an allocation is therefore not an error. */
 	gboolean filtered;
 	guint64 sample; /* sampling factor: one of this many allocations was
-			 * recorded; 1 means that all were recorded */
+			 * recorded; 1 if all were recorded, or if the factor is
+			 * unknown or changed */
 	/* Version of the records; 0 if unknown, because there is no
 	 * kmemtrace.meta or it has no valid abi_version. */
 	guint abi_version;
-	/* The records may include DEFER records: they have version 3, or their
-	 * version is unknown and their size is that of version 3. */
+	/* The records may include DEFER records: they have version 3 or later,
+	 * or their version is unknown and their size is at least
+	 * KMEMTRACE_EVENT_SIZE_V2. */
 	gboolean may_defer;
 	/* kfree() of the traced kernel frees objects of any cache, as since
 	 * Linux 6.4. The type of a FREE or DEFER record then does not
@@ -212,7 +218,8 @@ char *kmt_input_capture_display_path(const KmtInputCapture *capture,
 
 /*
  * Return the path of the regular file called name in the directory or tar of
- * the capture. Return NULL if no such file exists. The caller frees the string.
+ * the capture. Return NULL if no such file exists, or if the files of the
+ * capture are in several directories. The caller frees the string.
  */
 char *kmt_input_capture_path(const KmtInputCapture *capture, const char *name);
 
@@ -236,7 +243,7 @@ GStrv kmt_input_capture_incomplete(const KmtInputCapture *capture);
 GStrv kmt_input_capture_events_off(const KmtInputCapture *capture);
 /*
  * Return the text of the kernel filter that was active during the recording, or
- * NULL if there was none. Set *changed to TRUE if the filter changed during the
+ * NULL if there was none. Set *changed to whether the filter changed during the
  * recording. The caller frees the string.
  */
 char *kmt_input_capture_filter(const KmtInputCapture *capture,
@@ -251,9 +258,9 @@ gboolean kmt_input_capture_meta_number(const KmtInputCapture *capture,
 				       const char *key, guint64 *value);
 
 /*
- * Return the reason that triggered the snapshot, or NULL if the capture is
- * not a snapshot. The text may contain any byte but NUL. The caller frees the
- * string.
+ * Return the reason that triggered the snapshot, or NULL if the capture is not
+ * a snapshot or the reason is not valid UTF-8. The text may contain control
+ * characters. The caller frees the string.
  */
 char *kmt_input_capture_snapshot(const KmtInputCapture *capture);
 

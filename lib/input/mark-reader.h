@@ -25,8 +25,8 @@ typedef enum {
 	KMT_INPUT_MARK_ORPHAN_PART,
 	/* MORE records of a MARK are missing. */
 	KMT_INPUT_MARK_MISSING_PART,
-	/* The number of MORE records contradicts the payload size in the MARK.
-	 */
+	/* The payload size in the MARK contradicts the number of MORE records,
+	 * is not a multiple of 8, or exceeds the limit of the kernel. */
 	KMT_INPUT_MARK_BAD_SIZE,
 	/* The table has no annotation with the number of the mark. */
 	KMT_INPUT_MARK_UNKNOWN,
@@ -42,7 +42,8 @@ typedef struct {
 	guint32 number; /* number of the annotation */
 	guint32 pid;
 	guint16 flags;	/* flags KMEMTRACE_FLAG_... */
-	gboolean whole; /* TRUE if the payload is complete */
+	gboolean whole; /* TRUE if the payload is complete and has a valid size
+			 */
 	/* The annotation, which the tables own; NULL if its number is unknown.
 	 */
 	const KmtInputMarkKind *kind;
@@ -55,9 +56,11 @@ typedef struct {
 typedef struct KmtInputMarks KmtInputMarks;
 
 /*
- * Callback for each defective record, in the order of the records of each file.
- * index is the number of the record in file; user is the pointer passed to
- * kmt_input_marks_new().
+ * Callback for each defective record. kmt_input_marks_scan() reports defects in
+ * the order of the records of each file; kmt_input_marks_finish() then reports
+ * incomplete last marks of files, and UNKNOWN and BAD_VALUES in the order of
+ * the sorted marks. index is the number of the record in file; user is the
+ * pointer passed to kmt_input_marks_new().
  */
 typedef void (*KmtInputMarkDefectFunc)(gpointer user, KmtInputMarkDefect defect,
 				       const KmtInputCpuFile *file,
@@ -66,7 +69,9 @@ typedef void (*KmtInputMarkDefectFunc)(gpointer user, KmtInputMarkDefect defect,
 /*
  * Create an empty reader of marks. capture must remain valid until
  * kmt_input_marks_finish() returns. on_defect may be NULL; otherwise the reader
- * calls on_defect(user, ...) for each defect. The caller frees the reader.
+ * calls on_defect(user, ...) for each defect. If the capture has lost records,
+ * ORPHAN_PART and MISSING_PART are neither reported nor counted. The caller
+ * frees the reader.
  */
 KmtInputMarks *kmt_input_marks_new(const KmtInputCapture *capture,
 				   KmtInputMarkDefectFunc on_defect,
@@ -115,10 +120,11 @@ guint64 kmt_input_marks_count_defects(const KmtInputMarks *marks);
 typedef char *(*KmtInputSymbolizeFunc)(gpointer user, guint64 address);
 
 /*
- * Return the text of a mark: the annotation's format with the argument values.
- * The text may contain any byte but NUL. "..." marks a truncated string, and
- * "?" replaces a missing value. name converts addresses to symbols and is
- * called with user; name may be NULL. The caller frees the string.
+ * Return the text of a mark: the annotation's format with the argument values;
+ * "" if the annotation is unknown. The text may contain any byte but NUL. "..."
+ * marks a truncated string, and "?" replaces a missing value. name converts
+ * addresses to symbols and is called with user; name may be NULL. The caller
+ * frees the string.
  */
 char *kmt_input_mark_text(const KmtInputMarks *marks, const KmtInputMark *mark,
 			  KmtInputSymbolizeFunc name, gpointer user);

@@ -210,9 +210,9 @@ static void append_pointer(GString *out, const Spec *spec,
 			   const KmtInputMarkValue *value,
 			   KmtInputSymbolizeFunc name, gpointer user)
 {
-	/* Conversions such as %pS print the symbol of the address. All other %p
-	 * conversions print the object at the address. The object was not
-	 * recorded, so print the address. */
+	/* Conversions such as %pS print the symbol of the address. Most others
+	 * with letters print the object at the address, which was not recorded.
+	 * Print the address for these and for a plain %p. */
 	gboolean named = spec->pointer && strchr("SsBFf", spec->pointer);
 	g_autofree char *text = named && name ? name(user, value->word) : NULL;
 

@@ -15,9 +15,9 @@
 /* Maximum length of a format in bytes. printk() cannot print longer text. */
 #define MAX_FORMAT 4096
 
-/* Maximum length of the name of a task, cache or source file in bytes. A report
- * may print a name in every line, so an overlong name would fill the report.
- * The kernel limits a task name to 15 or 63 bytes. */
+/* Maximum length of the name of a task, cache, module, function or source file
+ * in bytes. A report may print a name in every line, so an overlong name would
+ * fill the report. The kernel limits a task name to 15 or 63 bytes. */
 #define MAX_NAME 1024
 
 /*

@@ -29,7 +29,7 @@ typedef struct {
 	char *text; /* content of the file; the strings in the parsed rows point
 		     * into this text */
 	gboolean is_present;
-	guint64 n_bad;	   /* number of invalid lines */
+	guint64 n_bad;	   /* number of invalid lines and duplicate rows */
 	guint64 first_bad; /* line number of the first invalid line, from 1 */
 } KmtInputNameTable;
 
@@ -49,7 +49,9 @@ struct KmtInputTables {
 	GArray *tasks;	/* array of KmtInputTaskName, sorted by pid and until */
 	GArray *stacks; /* array of KmtInputStack, sorted by number */
 	GArray *addresses; /* array of guint64: the addresses of all stacks */
-	guint64 dropped;   /* task names that the recorder could not store */
+	guint64 dropped;   /* task names that the recorder could not store; in a
+			    * KmtInputTagTable, allocations without a source
+			    * line */
 	gboolean is_from_ftrace; /* the task names come from tracepoints and may
 				  * be incomplete */
 	guint64 unnumbered;	 /* caches that got no number */
@@ -62,7 +64,8 @@ struct KmtInputTables {
 
 /*
  * The format of a table file. add() parses one line, which it may modify, and
- * adds the row to tables. add() returns FALSE for an invalid line.
+ * adds the row to tables. The line has n_newer more columns than n_columns.
+ * add() returns FALSE for an invalid line.
  */
 typedef struct {
 	const char *name; /* name of the file in the capture */

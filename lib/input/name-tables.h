@@ -112,7 +112,8 @@ typedef enum {
 	/* The recorder had no room for some names, so this name may be that of
 	 * another task, which had the same pid at another time. */
 	KMT_INPUT_NAME_UNCERTAIN,
-	/* The table has no name for the task, and the function returns NULL. */
+	/* The table has no name for the task, and kmt_input_tables_task_name()
+	 * returns NULL. */
 	KMT_INPUT_NAME_UNKNOWN,
 } KmtInputNameConfidence;
 
@@ -132,16 +133,16 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtInputTables, kmt_input_tables_free)
 gboolean kmt_input_tables_has_caches(const KmtInputTables *tables);
 gboolean kmt_input_tables_has_tasks(const KmtInputTables *tables);
 /*
- * Return whether the table of tasks is valid and also complete: every task that
- * a record mentions must have an entry.
+ * Return whether the table of tasks is valid and also complete. If TRUE, a
+ * record whose task has no entry is a defect.
  */
 gboolean kmt_input_tables_has_all_tasks(const KmtInputTables *tables);
 gboolean kmt_input_tables_has_stacks(const KmtInputTables *tables);
 
 /*
  * Return the reason why the table called name is missing. A capture from
- * tracepoints never has some of the tables; in any other capture a missing
- * table is a defect. The caller frees the string.
+ * tracepoints or from kmemtrace-import never has some of the tables; any other
+ * missing table is a defect. The caller frees the string.
  */
 char *kmt_input_tables_missing_reason(const KmtInputCapture *capture,
 				      const char *name);

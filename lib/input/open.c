@@ -99,8 +99,9 @@ static gboolean order_files(KmtInputCapture *capture, GError **error)
 }
 
 /*
- * Return whether the matcher needs the last records of each file before the
- * first one is processed. Then a stream must be copied to a temporary file.
+ * Return whether the matcher needs the times of the first or last records of
+ * all files before the first record is processed. Then a stream must be copied
+ * to a temporary file.
  */
 static gboolean needs_last_records(const KmtInputCapture *capture)
 {

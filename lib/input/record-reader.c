@@ -6,7 +6,7 @@
 
 #include "lib/input/record-reader.h"
 
-/* Number of bytes that one madvise() call releases. */
+/* The pages of a file are released when this number of bytes has been used. */
 #define RELEASE_STEP_BYTES (4u << 20)
 
 /* Alignment of released ranges in bytes: the size of a large page. If a range

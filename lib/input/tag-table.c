@@ -36,7 +36,7 @@ static gboolean are_equal(const KmtInputTag *a, const KmtInputTag *b)
 static guint sort_tags(GArray *tags)
 {
 	guint i, kept = MIN(tags->len, 1), twice = 0;
-	gboolean counted = FALSE; /* the last address is in twice */
+	gboolean counted = FALSE; /* twice includes the last address */
 
 	g_array_sort(tags, compare_tags);
 	for (i = 1; i < tags->len; i++) {
