@@ -103,9 +103,10 @@ static const char *module_of_command(KmtSymBuildTree *tree, const char *command)
 
 /*
  * Read .x.o.cmd, the command file that kbuild leaves beside x.o. The file of a
- * compiled object names its source. The file of a linked object names no
- * source, and the linked objects are read on their own. Return FALSE if the
- * object must be skipped. *module is set as by module_of_command().
+ * compiled object names its source. The command file of a linked object names
+ * no source; such an object is skipped, because the objects that it consists of
+ * are read. Return FALSE if the object must be skipped. *module is set as by
+ * module_of_command().
  */
 static gboolean read_command(KmtSymBuildTree *tree, const char *directory,
 			     const char *object, const char **module)

@@ -13,14 +13,14 @@
 GQuark kmt_sym_build_tree_error_quark(void);
 
 typedef enum {
-	KMT_SYM_BUILD_TREE_ERROR_UNSUPPORTED, /* built without libelf */
+	KMT_SYM_BUILD_TREE_ERROR_UNSUPPORTED, /* built without libdw */
 	KMT_SYM_BUILD_TREE_ERROR_READ,	      /* not a readable directory */
 	KMT_SYM_BUILD_TREE_ERROR_NOT_BUILT, /* no object files in the directory
 					     */
 } KmtSymBuildTreeError;
 
-/* Result of kmt_sym_build_tree_directory() for a function name that several
- * directories define. */
+/* Result of kmt_sym_build_tree_directory() for a function name whose possible
+ * definitions are in several directories. */
 #define KMT_SYM_BUILD_TREE_AMBIGUOUS "(ambiguous)"
 
 typedef struct KmtSymBuildTree KmtSymBuildTree;
@@ -37,10 +37,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSymBuildTree, kmt_sym_build_tree_free)
 /*
  * Return the directory that @function was compiled in, relative to the root of
  * the tree: "net/core".  @module is the module that holds the function, NULL
- * for the kernel itself.  The result is KMT_SYM_BUILD_TREE_AMBIGUOUS if several
- * directories define the function, and NULL if no directory does.  Equal
- * directories are the same string; the tree owns the string.  Any thread may
- * call this function.
+ * for the kernel itself.  Definitions for @module are preferred to others;
+ * among them, strong ones are preferred to weak ones. The result is
+ * KMT_SYM_BUILD_TREE_AMBIGUOUS if the preferred definitions are in several
+ * directories, and NULL if there is no definition. Equal directories are the
+ * same string; the tree owns the string. Any thread may call this function.
  */
 const char *kmt_sym_build_tree_directory(const KmtSymBuildTree *tree,
 					 const char *function,

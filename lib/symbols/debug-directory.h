@@ -8,10 +8,10 @@
 typedef struct KmtSymDebugDir KmtSymDebugDir;
 
 /*
- * Index the debug files below @path. @release is the release of the traced
- * kernel, or NULL. If the directory has files of several releases, the files of
- * @release are preferred. Return NULL with a G_FILE_ERROR if @path is not a
- * readable directory. The caller frees the result.
+ * Index the debug files of modules below @path. @release is the release of the
+ * traced kernel, or NULL. If the directory has files of several releases, the
+ * files of @release are preferred. Return NULL with a G_FILE_ERROR if @path is
+ * not a readable directory. The caller frees the result.
  */
 KmtSymDebugDir *kmt_sym_debug_dir_open(const char *path, const char *release,
 				       GError **error);
@@ -27,8 +27,8 @@ char *kmt_sym_debug_dir_vmlinux(const KmtSymDebugDir *dir,
 
 /*
  * Return the paths (const char *) of the module's debug files, the most likely
- * file first; NULL if there are none. '-' and '_' are equal in module names.
- * @dir owns the array.
+ * file first; NULL if there are none. A '-' in a file name counts as '_', and
+ * @module must have '_', as in kallsyms. @dir owns the array.
  */
 const GPtrArray *kmt_sym_debug_dir_module(const KmtSymDebugDir *dir,
 					  const char *module);

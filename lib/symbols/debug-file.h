@@ -40,8 +40,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSymDebugFile, kmt_sym_debug_file_free)
 const char *kmt_sym_debug_file_build_id(const KmtSymDebugFile *file);
 
 /*
- * Call @func for each symbol that has an address. @section is the index of the
- * ELF section that contains the symbol. @name lives as long as the file.
+ * Call @func for each symbol that a section contains, except section and file
+ * symbols. @section is the index of the ELF section that contains the symbol.
+ * @name lives as long as the file.
  */
 typedef void (*KmtSymDebugSymbolFunc)(const char *name, guint64 address,
 				      guint section, gpointer user);
@@ -91,9 +92,9 @@ gboolean kmt_sym_debug_file_unit(const KmtSymDebugFile *file, guint64 address,
 				 char **path, char **directory);
 
 /*
- * Return the root directory of the kernel source: the directory of the
- * init/main.c that was compiled into the file. Return NULL if the file has no
- * such unit. The caller frees the string.
+ * Return the root directory of the kernel source: the path of the init/main.c
+ * that was compiled into the file, without "/init/main.c". Return NULL if the
+ * file has no such unit. The caller frees the string.
  */
 char *kmt_sym_debug_file_source_root(const KmtSymDebugFile *file);
 

@@ -37,8 +37,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSymDwarf, kmt_sym_dwarf_free)
 
 /* Source location of a return address. The KmtSymDwarf owns the strings. */
 typedef struct {
-	const char *file; /* relative to the root of the source if inside it;
-			   * NULL: unknown */
+	const char *file; /* relative to the root of the source if inside it,
+			   * else to the directory in which the compiler ran if
+			   * inside that, else absolute; NULL: unknown */
 	guint line;	  /* 0 if file is NULL */
 	/* Names of the inlined functions, innermost first, NULL-terminated;
 	 * never NULL after a successful lookup. */
@@ -54,10 +55,10 @@ gboolean kmt_sym_dwarf_lookup(KmtSymDwarf *dwarf, guint64 address,
 			      KmtSymSourceLine *source);
 
 /*
- * Return the directory of the source file that contains the return address,
- * relative to the root of the source; NULL if unknown. Equal directories are
- * the same string, owned by @dwarf. Any thread may call this function. The
- * lookup is faster than kmt_sym_dwarf_lookup().
+ * Return the directory of the main source file of the compile unit that
+ * contains the return address, in the form of KmtSymSourceLine.file; NULL if
+ * unknown. Equal directories are the same string, owned by @dwarf. Any thread
+ * may call this function. The lookup is faster than kmt_sym_dwarf_lookup().
  */
 const char *kmt_sym_dwarf_directory(KmtSymDwarf *dwarf, guint64 address);
 

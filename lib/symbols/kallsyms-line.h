@@ -202,9 +202,9 @@ static inline gboolean parse_hex(const char **at, guint64 *value)
 }
 
 /*
- * Parse one line. Return FALSE if it does not describe a symbol. On success *at
- * is at the end of the line; otherwise *at is somewhere in the same line.
- * KMT_SYM_TEXT_PADDING bytes of value 0 must follow the text.
+ * Parse one line. Return FALSE if it does not describe a symbol. *at is moved
+ * within the line, at most to its end. KMT_SYM_TEXT_PADDING bytes of value 0
+ * must follow the text.
  */
 static inline gboolean kmt_sym_kallsyms_line(const char **at,
 					     KmtSymKallsymsLine *line)

@@ -54,8 +54,8 @@ static gboolean is_code_type(char type)
 }
 
 /*
- * Return whether a symbol of this type has an address. Absolute and undefined
- * symbols do not.
+ * Return whether a symbol of this type has an address in the kernel. Absolute,
+ * debugging and undefined symbols (a, n, u) do not.
  */
 static gboolean has_address(char type)
 {

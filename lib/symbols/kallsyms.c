@@ -176,8 +176,8 @@ gboolean kmt_sym_table_lookup(const KmtSymTable *symbols, guint64 address,
 		address ? find(symbols, address - 1) : NULL;
 	const KmtSymTableModule *module;
 
-	/* No function contains the byte before the address: the address is the
-	 * start of the first function. */
+	/* No function contains the byte before the address. The address may be
+	 * the start of the first function of a section. */
 	if (!entry)
 		entry = find(symbols, address);
 	if (!entry)

@@ -3,8 +3,8 @@
  * Names of kernel functions, from /proc/kallsyms or a System.map. Both files
  * consist of lines "address type name"; kallsyms appends "[module]".
  *
- * Any thread may load a KmtSymTable, and several threads may load parts in
- * turn. After loading, several threads may look up addresses at the same time.
+ * Any thread may load a KmtSymTable. Afterwards, several threads may use the
+ * table at the same time.
  */
 #ifndef KMEMTRACE_SYMBOLS_KALLSYMS_H
 #define KMEMTRACE_SYMBOLS_KALLSYMS_H
@@ -16,7 +16,8 @@ GQuark kmt_sym_table_error_quark(void);
 
 typedef enum {
 	KMT_SYM_TABLE_ERROR_READ,
-	KMT_SYM_TABLE_ERROR_FORMAT, /* no line describes a symbol */
+	KMT_SYM_TABLE_ERROR_FORMAT, /* no line describes a symbol, or the file
+				     * is too large */
 	KMT_SYM_TABLE_ERROR_HIDDEN, /* all addresses are 0 (kptr_restrict) */
 } KmtSymTableError;
 
@@ -36,9 +37,9 @@ typedef struct {
 /*
  * Load a symbol table. @path names a file, a pipe, or /proc/kallsyms itself. A
  * regular file stays mapped; if the file is truncated afterwards, access raises
- * SIGBUS. @modules is the path of a copy of /proc/modules, from which the ends
- * of modules are read, or NULL. On error return NULL with a
- * KMT_SYM_TABLE_ERROR. The caller frees the result.
+ * SIGBUS. @modules is the path of a copy of /proc/modules, from which the
+ * address ranges of modules are read if possible, or NULL. On error return NULL
+ * with a KMT_SYM_TABLE_ERROR. The caller frees the result.
  */
 KmtSymTable *kmt_sym_table_load(const char *path, const char *modules,
 				GError **error);

@@ -16,8 +16,8 @@
 #endif
 
 /*
- * Map the file over anonymous memory. If the file ends at a page boundary, the
- * anonymous page behind it provides the padding.
+ * Map the file over anonymous memory. If the padding extends beyond the last
+ * page of the file, an anonymous page provides it.
  */
 static gboolean map(KmtSymTextFile *file, int fd, gsize size)
 {

@@ -129,8 +129,9 @@ static gboolean open_symbols(KmtSymbolizer *symbolizer,
 	return TRUE;
 }
 
-/* Return @id in lower case, or NULL unless it is hexadecimal. The check is
- * needed because the build ID becomes part of a path. */
+/* Return @id in lower case, or NULL unless it consists of at least four
+ * hexadecimal digits. The check is needed because the build ID becomes part of
+ * a path. */
 static char *checked_build_id(const char *id)
 {
 	if (!id || strlen(id) < 4 ||

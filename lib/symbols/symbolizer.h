@@ -52,10 +52,11 @@ typedef struct {
 	/* Private fields: */
 	KmtSymTable *symbols; /* NULL: none, or not loaded yet */
 	char *source; /* path of the symbols; NULL: none, or not loadable */
-	/* Paths of the captured tables; captured_kallsyms is NULL once it is
-	 * loaded. */
+	/* Paths of the captured tables; both are NULL once the load of
+	 * captured_kallsyms has succeeded or failed. */
 	char *captured_kallsyms, *captured_modules;
-	char *load_error; /* why they cannot be loaded; NULL: loaded */
+	char *load_error; /* why captured_kallsyms could not be loaded; NULL: no
+			   * error so far */
 	GMutex lock;	  /* protects captured_kallsyms while it is loaded */
 } KmtSymbolizer;
 
@@ -64,9 +65,9 @@ typedef struct {
  * the user must be readable and belong to the traced kernel. Errors are those
  * of kmt_sym_table_load(), kmt_sym_dwarf_open() and kmt_sym_build_tree_open().
  *
- * The captured kallsyms is loaded at the first lookup. If it cannot be used,
- * kmt_symbolizer_check() adds a warning. @warnings has char * elements and owns
- * them. The caller frees the result.
+ * The captured kallsyms is loaded when it is first needed. If it cannot be
+ * used, kmt_symbolizer_check() adds a warning. @warnings has char * elements
+ * and owns them. The caller frees the result.
  */
 KmtSymbolizer *kmt_symbolizer_open(const KmtSymbolizerOptions *options,
 				   GPtrArray *warnings, GError **error);
@@ -74,9 +75,9 @@ void kmt_symbolizer_free(KmtSymbolizer *symbolizer);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSymbolizer, kmt_symbolizer_free)
 
 /*
- * Add a warning if the symbols do not seem to belong to this kernel, or if
- * debug files of modules are missing. @addresses are the n call sites of the
- * capture.
+ * Add a warning if the captured kallsyms cannot be loaded, if the symbols do
+ * not seem to belong to this kernel, or if debug files of modules are missing
+ * or belong to another build. @addresses are the n call sites of the capture.
  */
 void kmt_symbolizer_check(const KmtSymbolizer *symbolizer,
 			  const guint64 *addresses, guint n,
@@ -105,8 +106,9 @@ char *kmt_symbolizer_format(const KmtSymbolizer *symbolizer, guint64 address);
 /*
  * Format a return address with its source line: "inlined <- function+0x1f
  * [module] mm/file.c:123". Inlined functions come first, the innermost at the
- * start; the source line is the line of the innermost function. Return NULL if
- * the address has no name. The caller frees the string.
+ * start; the source line is the line of the innermost function. The result is
+ * "(caller not recorded)" for address 0, and NULL for any other address without
+ * a name. The caller frees the string.
  */
 char *kmt_symbolizer_describe(const KmtSymbolizer *symbolizer, guint64 address);
 
@@ -120,10 +122,10 @@ gboolean kmt_symbolizer_source(const KmtSymbolizer *symbolizer, guint64 address,
 			       KmtSymSourceLine *source);
 
 /*
- * Return the source directory of the function that contains a return address:
- * "net/core". The result is KMT_SYM_BUILD_TREE_AMBIGUOUS if several directories
- * are possible, and NULL if the directory is unknown. The symbolizer owns the
- * string.
+ * Return the source directory of the allocation tag at an address, or else of
+ * the function that contains a return address: "net/core". The result is
+ * KMT_SYM_BUILD_TREE_AMBIGUOUS if several directories are possible, and NULL if
+ * the directory is unknown. The symbolizer owns the string.
  */
 const char *kmt_symbolizer_directory(const KmtSymbolizer *symbolizer,
 				     guint64 address);
