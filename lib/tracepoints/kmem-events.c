@@ -101,7 +101,7 @@ const KmtTracepointName kmt_tracepoint_names[] = {
 };
 const guint kmt_tracepoint_n_names = G_N_ELEMENTS(kmt_tracepoint_names);
 
-/* Gaps in the data: allocations that the tracepoints do not report. */
+/* Gaps in the data: what the tracepoints do not report. */
 static const struct {
 	guint type;
 	/* The gap applies if tracepoints of the type were recorded (TRUE) or

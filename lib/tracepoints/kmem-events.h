@@ -24,7 +24,8 @@ typedef struct {
 	guint8 event_id;
 	guint8 type_id;
 	guint min_bytes;  /* minimum size of an event's data */
-	gboolean wide;	  /* addresses and sizes have 8 bytes each */
+	gboolean wide;	  /* the type and the sizes of the fields permit the
+			   * fast path of kmt_tracepoint_convert() */
 	guint page_bytes; /* page size of the recorded machine */
 	guint cpus;	  /* possible CPUs; 0: unknown */
 	KmtTracepointSlot call_site, ptr, bytes_req, bytes_alloc, gfp_flags,
@@ -135,7 +136,7 @@ static inline guint64 kmt_tracepoint_slot_load(const guint8 *data,
 	}
 }
 
-/* Slow path of kmt_tracepoint_convert() for fields of any size. */
+/* Slow path of kmt_tracepoint_convert() for any type and fields of any size. */
 gboolean kmt_tracepoint_convert_any(const KmtTracepoint *point,
 				    const guint8 *data,
 				    struct kmemtrace_event *e);
@@ -143,7 +144,8 @@ gboolean kmt_tracepoint_convert_any(const KmtTracepoint *point,
 /*
  * Convert an event to a record of version 1. data has at least
  * point->min_bytes, in the host's byte order; time is in ns. Returns FALSE if
- * the event describes no memory: a failed allocation or a free of NULL.
+ * the event describes no memory: a failed allocation, an allocation of 0 bytes,
+ * or a free of NULL or of ZERO_SIZE_PTR.
  */
 static inline gboolean kmt_tracepoint_convert(const KmtTracepoint *point,
 					      const guint8 *data, gint64 time,

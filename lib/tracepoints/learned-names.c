@@ -11,7 +11,8 @@ typedef struct {
 	guint16 number;
 	guint64 object_size, size; /* in bytes; 0: no allocation was seen */
 	gboolean shared;	   /* another cache has the same name */
-	guint16 first; /* number of the first cache with this name */
+	guint16 first; /* number of the first cache with this name; 0 in
+			* the first one */
 } Cache;
 
 /* A former name of a task, valid until a time in ns. */

@@ -20,8 +20,9 @@ void kmt_tracepoint_tables_free(KmtTracepointTables *names);
 /*
  * Return the number of a cache, which is added if it is new. bytes_req and
  * bytes_alloc are the sizes of the allocation; bytes_alloc is 0 for a free.
- * Return KMEMTRACE_CACHE_NONE if several caches have this name and the size
- * does not identify one of them, or if no number is left.
+ * Caches of one name are distinguished by bytes_alloc. Return
+ * KMEMTRACE_CACHE_NONE if no number is left, and for a free if several caches
+ * have this name.
  */
 guint16 kmt_tracepoint_tables_cache(KmtTracepointTables *names,
 				    const char *name, guint64 bytes_req,
@@ -59,8 +60,8 @@ void kmt_tracepoint_tables_drop_tasks(KmtTracepointTables *names, guint64 n,
 				      gint64 until);
 
 /*
- * Return the pids (guint32) of tasks without a known name. The caller releases
- * the array with g_array_unref().
+ * Return the pids (guint32) of tasks without a known name, except pid 0. The
+ * caller releases the array with g_array_unref().
  */
 GArray *kmt_tracepoint_tables_unnamed_tasks(const KmtTracepointTables *names);
 

@@ -54,10 +54,10 @@ gboolean kmt_tracepoint_formats_add_known(struct tep_handle *formats,
 					  const char *text, GError **error);
 
 /*
- * Create a tracepoint from its format, and set *common. page_bytes and cpus:
- * see kmt_tracepoint_prepare(). The caller frees the result with g_free().
- * Return NULL and sets *error if a required field is missing or is not an
- * integer.
+ * Create a tracepoint from its format, and set *common; common->bytes is only
+ * increased and must be 0 before the first call. page_bytes and cpus: see
+ * kmt_tracepoint_prepare(). The caller frees the result with g_free(). Return
+ * NULL and sets *error if a required field is missing or is not an integer.
  */
 KmtTracepoint *kmt_tracepoint_new(const KmtTracepointName *name,
 				  struct tep_event *event, guint page_bytes,
