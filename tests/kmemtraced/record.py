@@ -12,7 +12,7 @@ import time
 
 from kmemtraced_fake import (CHUNK, RECORD, TIMEOUT_S, Daemon, DaemonTest,
                              acting, main, records, records_v2, wait_for)
-from target import BYTE_ORDER
+from target import BYTE_ORDER, MACHINE
 
 # More records than the reader's memory holds, and not a multiple of any buffer
 # size.
@@ -103,7 +103,7 @@ class Recording(DaemonTest):
             "byte_order": BYTE_ORDER,
             "word_size": capture["word_size"],
             "page_size": str(os.sysconf("SC_PAGESIZE")),
-            "machine": os.uname().machine,
+            "machine": MACHINE,
             "kernel_release": os.uname().release,
             "build_id": "deadbeef01", "boot_id": self.BOOT_ID,
             "clock": "sched_clock", "mode": "discard",

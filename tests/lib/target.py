@@ -8,6 +8,9 @@ import sys
 # The emulated architecture; None without emulation. Set by vm/cross --check.
 EMULATED = os.environ.get("KMT_EMULATED") or None
 BYTE_ORDER = {None: sys.byteorder, "s390x": "big"}.get(EMULATED, "little")
+# The machine's name in uname().
+MACHINE = {None: os.uname().machine, "arm64": "aarch64",
+           "arm": "armv7l"}.get(EMULATED, EMULATED)
 # The byte order as the first character of a format of struct.
 ORDER = {"little": "<", "big": ">"}[BYTE_ORDER]
 

@@ -18,6 +18,7 @@ from figures_compare import Comparison, Options, Wrong, complete
 from reference_capture import Capture
 from reference_names import Symbols
 from reference_output import FIELDS, OTHERS, SUMS
+from target import BYTE_ORDER
 
 N_SEEDS = 60
 # A seed whose capture has a leak, which is rare.
@@ -223,7 +224,7 @@ def run_seed(seed, directory):
     maker.write(directory)
     size, big = maker.size, maker.big
     if not any(maker.cpus.values()):  # only kmemtrace.meta has the format
-        size, big = 56, sys.byteorder == "big"
+        size, big = 56, BYTE_ORDER == "big"
     capture = Capture(directory, size, big)
     if not capture.records:
         # A capture without a usable record has no report; empty files have.

@@ -16,6 +16,7 @@ from figures_compare import REPORT, SMALL, Comparison, Options, Wrong
 from random_captures import Maker
 from reference_capture import Capture
 from reference_names import Symbols
+from target import BYTE_ORDER
 
 N_SEEDS = 60
 RUNS = [(REPORT, 1), (REPORT, 2), (SMALL, 1), (SMALL, 5)]
@@ -57,7 +58,7 @@ def run_seed(seed, directory):
     size, big = maker.size, maker.big
     # Without a record only kmemtrace.meta reports the format.
     if not any(maker.cpus.values()):
-        size, big = 56, sys.byteorder == "big"
+        size, big = 56, BYTE_ORDER == "big"
     capture = Capture(directory, size, big)
     if not capture.records and any(file.bytes for file in capture.files):
         check_refusal(directory)
