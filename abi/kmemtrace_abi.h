@@ -62,7 +62,8 @@
  * record at which position of the file events were lost.  Version 2 writes a
  * KMEMTRACE_EVENT_LOST record at this position.  If the LOST records of a CPU
  * add up to less than its overruns, the remaining events were lost after the
- * last record of the CPU.
+ * last record of the CPU, or were reported by a LOST record that was itself
+ * overwritten or moved to a snapshot.
  *
  * Versions
  * --------
@@ -254,12 +255,15 @@ _Static_assert(sizeof(struct kmemtrace_event) == KMEMTRACE_EVENT_SIZE_V1,
 /* The event occurred in a hard interrupt; pid is the interrupted task. */
 #define KMEMTRACE_FLAG_HARDIRQ	(1U << 0)
 
-/* The event occurred in a soft interrupt; pid is the interrupted task. */
+/*
+ * The event occurred in a soft interrupt; pid is the interrupted task.  With
+ * KMEMTRACE_FLAG_HARDIRQ: in a hard interrupt that interrupted a soft interrupt.
+ */
 #define KMEMTRACE_FLAG_SOFTIRQ	(1U << 1)
 
 /*
  * Allocations: the gfp flags or the cache request a charge to a memory cgroup.
- * A kernel without CONFIG_MEMCG_KMEM never sets this bit.
+ * A kernel without CONFIG_MEMCG, or with CONFIG_SLOB, never sets this bit.
  */
 #define KMEMTRACE_FLAG_ACCOUNT	(1U << 2)
 
@@ -268,7 +272,7 @@ _Static_assert(sizeof(struct kmemtrace_event) == KMEMTRACE_EVENT_SIZE_V1,
 				 KMEMTRACE_FLAG_SOFTIRQ | \
 				 KMEMTRACE_FLAG_ACCOUNT)
 
-/* Value of cache: the memory is no slab object, or its cache has no number. */
+/* Value of cache: type_id is not KMEMTRACE_TYPE_CACHE, or the cache has no number. */
 #define KMEMTRACE_CACHE_NONE	0
 
 /*
@@ -299,7 +303,10 @@ struct kmemtrace_event_v2 {
 
 #define KMEMTRACE_EVENT_SIZE_V2	64
 
-/* Value of stack: no stack was found, or the table stacks was full. */
+/*
+ * Value of stack: no stack was found, the stack depot had no room for the stack, or the
+ * event occurred while another stack was being saved.
+ */
 #define KMEMTRACE_STACK_NONE	0
 
 /*
@@ -350,17 +357,20 @@ struct kmemtrace_event_lost {
 	__u64	events;
 
 	/*
-	 * Time of the first lost event, on the clock of timestamp.  If one of
-	 * the events occurred in NMI context or while another record was being
-	 * written, its time is unknown, and this is the time of the preceding
-	 * record.
+	 * Time of the first lost event, on the clock of timestamp.  The time is
+	 * unknown if one of the events occurred in NMI context or inside
+	 * kmemtrace, or if its record was overwritten or moved to a snapshot.
+	 * This is then the time of the preceding record or an earlier time.
 	 */
 	__s64	since;
 
 	/* 0. */
 	__u64	reserved2;
 
-	/* Time when the buffer had room again; no lost event is later. */
+	/*
+	 * Time when the buffer had room again or, for overwritten records, the
+	 * time of the next record; no lost event is later.
+	 */
 	__s64	timestamp;
 
 	/* 0. */
@@ -413,7 +423,7 @@ struct kmemtrace_event_stop {
 /* Maximum number of recorded bytes of a string. */
 #define KMEMTRACE_MARK_STRING	256
 
-/* Bit in the word of a string: the string was longer and is truncated. */
+/* Bit in the word of a string: more than KMEMTRACE_MARK_STRING bytes, truncated. */
 #define KMEMTRACE_MARK_CUT	(1ULL << 63)
 
 /* Bytes of payload per record. */
@@ -432,8 +442,9 @@ struct kmemtrace_event_stop {
  * multiple of 8.
  *
  * The word of a string is the number of recorded bytes, without the terminating
- * 0, combined with KMEMTRACE_MARK_CUT if the string was truncated.  A precision
- * in the format limits the recorded bytes of its string.  The word of an integer
+ * 0, combined with KMEMTRACE_MARK_CUT if the string was longer than
+ * KMEMTRACE_MARK_STRING bytes.  A precision in the format limits the recorded
+ * bytes of its string without setting KMEMTRACE_MARK_CUT.  The word of an integer
  * has its value in the low bytes; the table marks contains the number of bytes.
  *
  * A payload of more than 40 bytes continues in records of KMEMTRACE_EVENT_MORE,
@@ -527,7 +538,7 @@ _Static_assert(sizeof(struct kmemtrace_event_mark) == KMEMTRACE_EVENT_SIZE_V2,
  *	older than the first session, destroyed is - if the cache exists.
  *	Caches that the allocator merged are one entry with the first name.
  *	"# unnumbered: N": number of caches that have no number, because all
- *	numbers were in use.
+ *	numbers were in use or memory was short.
  *
  * stacks:	number address,address...
  *	With kmemtrace.stacks=yes: the return addresses of each stack, innermost
@@ -548,17 +559,19 @@ _Static_assert(sizeof(struct kmemtrace_event_mark) == KMEMTRACE_EVENT_SIZE_V2,
  *
  * marks:	number appeared went module types name format
  *	Each annotation that existed during the session.  appeared and went are
- *	the times when its module was loaded and unloaded: appeared is 0 if the
- *	annotation is older than the first session, went is - if the annotation
- *	exists.  module is the module's name, or - for the kernel image.  types
- *	has a letter per argument, or is - without arguments: b h i q are signed
- *	integers of 1 2 4 8 bytes, B H I Q unsigned integers, c a character, p an
- *	address, s a string.  name consists of letters, digits, and _.  format
- *	is a printk() format and the last column.  Calls of kmemtrace_mark() in
- *	one module with equal name and format are one annotation.  A number is
- *	not reused.  Number 1, KMEMTRACE_MARK_MARKER, is the file marker.
- *	"# unnumbered: N": number of annotations that cannot be recorded, because
- *	memory was short or kmemtrace does not support the format.
+ *	the times when its module was loaded and unloaded: appeared is 0 for the
+ *	kernel image, and may be earlier than the first session; went is - if
+ *	the annotation exists.  module is the module's name, or - for the kernel
+ *	image.  types has a letter per argument, or is - without arguments: b h
+ *	i q are signed integers of 1 2 4 8 bytes, B H I Q unsigned integers, c a
+ *	character, p an address, s a string.  name consists of letters, digits,
+ *	and _.  format is a printk() format and the last column.  Calls of
+ *	kmemtrace_mark() in one module with equal name and format are one
+ *	annotation.  A number is not reused.  Number 1, KMEMTRACE_MARK_MARKER,
+ *	is the file marker.
+ *	"# unnumbered: N": number of calls of kmemtrace_mark(), since boot and
+ *	including unloaded modules, that cannot be recorded, because memory was
+ *	short or kmemtrace does not support the format.
  *
  * tags:	address went module line function file
  *	Version 3, in a kernel with CONFIG_MEM_ALLOC_PROFILING: the source line
@@ -566,10 +579,11 @@ _Static_assert(sizeof(struct kmemtrace_event_mark) == KMEMTRACE_EVENT_SIZE_V2,
  *	address, in hexadecimal without 0x, is a value of call_site: a return
  *	address in function; or the address of the allocation tag, if the return
  *	address is in another function, which allocates for function, or has a
- *	line of its own.  went is the time when the module was unloaded, or - if
- *	it was not.  module is the module's name, or - for the kernel image.  file
- *	is the source file and the last column.  An address has several lines if
- *	modules were loaded there one after the other.  The table may contain
+ *	line of its own.  went is the time when the module was unloaded or, for a
+ *	return address in the module's init code, when the init code had ended; it
+ *	is - otherwise.  module is the module's name, or - for the kernel image.
+ *	file is the source file and the last column.  An address has several lines
+ *	if modules were loaded there one after the other.  The table may contain
  *	call sites that no record of the session has.
  *	"# dropped: N": number of allocations whose call site is not in the
  *	table, because the table was full; they have return addresses, or the

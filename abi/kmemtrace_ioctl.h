@@ -4,7 +4,9 @@
  *
  * The ioctls apply to the files cpu<n> that <linux/kmemtrace_abi.h> describes;
  * read() returns the same records.  On a kernel without this interface, or
- * locked down, mmap() fails with ENODEV and each ioctl() with ENOTTY.
+ * locked down for integrity, mmap() fails with ENODEV and each ioctl() with ENOTTY.
+ * In a file of a snapshot that was opened while there was no snapshot, all of them fail
+ * with ENXIO.
  *
  * How to read
  * -----------
@@ -28,8 +30,8 @@
  *
  * A mapping remains readable until munmap(), and always shows the same buffer.
  * When the kernel starts to record into another buffer, TAKE fails with ESTALE;
- * continue with 1.  In a file of a snapshot, all of these calls fail with ESTALE
- * after a new snapshot has replaced the old one; open the file again.
+ * continue with 1.  In a file of a snapshot, mmap() and each ioctl() fail with
+ * ESTALE after the snapshot was replaced or freed; open the file again.
  */
 #ifndef _KMEMTRACE_IOCTL_H
 #define _KMEMTRACE_IOCTL_H
@@ -45,12 +47,15 @@ enum kmemtrace_mode {
 	KMEMTRACE_MODE_OVERWRITE	= 1,
 };
 
-/* The state of a buffer.  All counts are since the start of the session. */
+/*
+ * The state of a buffer.  The counts begin at 0 when a session begins, and when a
+ * snapshot makes the buffer the one that events are recorded into.
+ */
 struct kmemtrace_ioctl_info {
 	__u64	map_bytes;	/* size of the mapping, whole pages */
-	__u64	generation;	/* number of the buffer; each buffer has another */
+	__u64	generation;	/* changes when the file gets another buffer */
 	__u64	produced;	/* bytes recorded */
-	__u64	consumed;	/* bytes read by read() or returned by GIVE */
+	__u64	consumed;	/* bytes returned by read() or released by GIVE */
 	__u64	unread;		/* bytes that can be read now */
 	__u64	overwritten;	/* records overwritten before they were read */
 	__u32	subbufs;	/* number of consecutive sub-buffers */
@@ -69,8 +74,8 @@ struct kmemtrace_ioctl_take {
 	__u64	bytes;		/* size of the records; 0: no unread records */
 	/*
 	 * Number and time range of the records that were overwritten directly
-	 * before these records; 0: none.  In version 2 read() returns a struct
-	 * kmemtrace_event_lost with these values at this position.
+	 * before these records; 0: none, or version 1.  Since version 2 read()
+	 * returns a struct kmemtrace_event_lost with these values at this position.
 	 */
 	__u64	lost_events;
 	__s64	lost_since;
@@ -92,8 +97,8 @@ struct kmemtrace_ioctl_give {
 /*
  * Fails with EINVAL if position and bytes do not match the last TAKE of this
  * open file or are no whole records.  Fails with EAGAIN if the records were
- * overwritten, returned by another reader, or discarded since TAKE.  After a
- * failure the records are not marked as read, and the TAKE has ended.
+ * overwritten, released by another reader, or discarded since TAKE.  After EINVAL
+ * or EAGAIN the call has marked no record as read, and the TAKE has ended.
  */
 #define KMEMTRACE_IOC_GIVE	_IOW(0xBD, 2, struct kmemtrace_ioctl_give)
 

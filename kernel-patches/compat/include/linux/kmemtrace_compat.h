@@ -2,7 +2,7 @@
 /*
  * kmemtrace: macros and hooks that older kernels need.
  *
- * Each entry names the version from which the entry is no longer needed.
+ * Each entry names the last version that needs the entry.
  */
 #ifndef _LINUX_KMEMTRACE_COMPAT_H
 #define _LINUX_KMEMTRACE_COMPAT_H

@@ -78,8 +78,8 @@ static __always_inline u64 kmemtrace_sched_clock(void)
 }
 
 /*
- * Return whether the kernel accounts memory to memory cgroups.  Until Linux 6.3 SLOB
- * has no accounting.
+ * Return whether the kernel accounts memory to memory cgroups.  SLOB, which exists until
+ * Linux 6.3, has no accounting.
  */
 static __always_inline bool kmemtrace_accounts(void)
 {
@@ -144,9 +144,9 @@ static __always_inline u16 kmemtrace_interrupt_flags(unsigned int context)
 
 #ifdef CONFIG_X86_64
 /*
- * Return the address of the first byte behind this CPU's stack of hard interrupts.
- * From Linux 6.2 to 6.14 the pointer is a member of a structure.  Context: any,
- * preemption off.
+ * Return the address of the last word of this CPU's stack of hard interrupts, where the
+ * kernel stores the interrupted stack pointer.  From Linux 6.2 to 6.14 the pointer is a
+ * member of a structure.  Context: any, preemption off.
  */
 static __always_inline unsigned long kmemtrace_irq_stack_end(void)
 {

@@ -3,14 +3,14 @@
  * kmemtrace: hooks for the memory allocators.
  *
  * The allocators call these hooks where no kmem tracepoint reports an allocation or
- * a free.  An allocation is reported after the memory was allocated, and a free
- * before the memory is released; otherwise another CPU's allocation of the same
+ * a free with its caller.  An allocation is reported after the memory was allocated, and
+ * a free before the memory is released; otherwise another CPU's allocation of the same
  * memory could be recorded before its free.
  *
- * The hooks may be called in any context, with any locks held, and with interrupts
- * on or off.  While tracing is off each hook is the no-op of a tracepoint.  A hook
- * returns nothing and never fails: an event that cannot be recorded, as in NMI
- * context, is counted as lost.
+ * The hooks of allocations and frees may be called in any context, with any locks held,
+ * and with interrupts on or off.  While tracing is off each of them is the no-op of a
+ * tracepoint.  A hook returns nothing and never fails: an event that cannot be recorded,
+ * as in NMI context, is counted as lost.  The other functions describe their contexts.
  *
  * One unit: an allocator includes only this header.
  */
@@ -70,8 +70,8 @@ void __init kmemtrace_init(void);
  * Make the current records the snapshot, which replaces the previous snapshot, and
  * continue to record into the spare buffers.  If there are no spare buffers, write a
  * STOP record and stop tracing until user space switches tracing on again, so that
- * the records are preserved.  Do nothing if no event is recorded, or while another
- * CPU takes a snapshot.
+ * the records are preserved.  Do nothing if no event is recorded; only count the call
+ * while another CPU takes a snapshot, or in a probe or a WARN inside of kmemtrace.
  *
  * The function is meant for debugging, as tracing_snapshot() is: released code does
  * not call it.
@@ -105,7 +105,7 @@ void kmemtrace_oom(void);
 /**
  * kmemtrace_alloc_failed - fire the triggers of failed allocations
  *
- * The page allocator calls this function when an allocation of pages without
+ * warn_alloc() calls this function when an allocation of pages or of vmalloc() without
  * __GFP_NOWARN has failed.
  *
  * Context: any but NMI.
@@ -168,8 +168,8 @@ void __kmemtrace_defer(unsigned long call_site, const void *ptr);
  * kmemtrace_cache_created - add a cache to the table of caches
  * @s: the created cache
  *
- * If there is no memory for the entry, the cache has no number, which the table
- * counts.
+ * Do nothing before the first session.  If there is no memory for the entry, or all
+ * numbers are in use, the cache has no number, which the table counts.
  *
  * Context: slab_mutex is held.  Sleeps.
  */
@@ -202,9 +202,9 @@ void kmemtrace_cache_destroyed(struct kmem_cache *s);
  * @tracepoint: name of a tracepoint of kmemtrace
  * @call: expression that is evaluated while the tracepoint is on
  *
- * The hooks are macros, so that no argument is evaluated while the tracepoint is
- * off.  A hook that makes several records calls a function out of line, so that the
- * allocator contains nothing but the no-op.
+ * A hook that uses this macro evaluates no argument while the tracepoint is off.  A
+ * hook that makes several records calls a function out of line, so that the allocator
+ * contains nothing but the no-op.
  */
 #define kmemtrace_hook(tracepoint, call)				\
 	do {								\
@@ -449,7 +449,7 @@ kmemtrace_page_alloc(unsigned long call_site, struct page *page,
  *
  * The outermost functions of the per-CPU allocator call this hook, because they have
  * the requested size.  The trace event percpu_alloc_percpu has the rounded size, and
- * as its call site the address of one of these functions.
+ * until Linux 6.9 as its call site the address of one of these functions.
  */
 #define kmemtrace_percpu_alloc(call_site, ptr, size, gfp_flags)		\
 	kmemtrace_hook(kmemtrace_percpu_alloc,				\
@@ -480,8 +480,8 @@ kmemtrace_page_alloc(unsigned long call_site, struct page *page,
 
 /**
  * kmemtrace_vmalloc_free - record a free of a vmalloc area
- * @call_site: return address of vfree()
- * @ptr: address of the area, which is not NULL; vfree() or a work item frees it
+ * @call_site: return address of vfree() or vfree_atomic()
+ * @ptr: address of the area, which is not NULL; the function or a work item frees it
  */
 #define kmemtrace_vmalloc_free(call_site, ptr)				\
 	trace_kmemtrace_vmalloc_free(call_site, ptr)

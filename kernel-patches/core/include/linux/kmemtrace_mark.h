@@ -97,11 +97,11 @@ void __kmemtrace_mark(const struct kmemtrace_mark *mark, const u64 *words);
  * @args: up to eight integers, pointers, and strings
  *
  * The values are recorded without formatting them.  At most the first 256 bytes of a
- * string are read and recorded, or fewer bytes if a precision says so.  A pointer is
+ * string are recorded, and 257 are read; a precision limits both numbers.  A pointer is
  * recorded without hashing, and the memory at its address is not read; the letters
- * after %p only define how programs print the pointer.  A width of * and %n are not
- * supported: an annotation with one of these is logged at boot or when its module is
- * loaded, and never recorded.
+ * after %p only define how programs print the pointer.  A width or precision of * and
+ * %n are not supported: an annotation with one of these is logged at boot or when its
+ * module is loaded, and never recorded.
  *
  * While the annotation or tracing is off, the macro is a no-op and no argument is
  * evaluated.

@@ -15,7 +15,7 @@
  * @KMEMTRACE_TEST_SLOT: the room for a record is reserved, and the record is not
  *	written yet
  * @KMEMTRACE_TEST_ROOM: the slow path is about to reserve room
- * @KMEMTRACE_TEST_MARK: the records of an annotation are about to be written
+ * @KMEMTRACE_TEST_MARK: the room for the records of an annotation is about to be tested
  * @KMEMTRACE_TEST_STACK: a stack is about to be unwound; interrupts may be on
  * @KMEMTRACE_TEST_READER_LOCK: the lock of a struct kmemtrace_reader was acquired
  * @KMEMTRACE_TEST_VIEW_LOCK: the lock of a struct kmemtrace_view was acquired

@@ -36,8 +36,8 @@ void kmemtrace_next_subbuf(struct rchan_buf *buf)
 	buf->data = buf->start + buf->subbufs_produced % n * size;
 	WRITE_ONCE(buf->offset, 0);
 	/*
-	 * The write section has a barrier: readers see the count before the first
-	 * record.
+	 * The write section ends with smp_wmb(), which orders the count before the
+	 * first record.  Pairs with smp_rmb() in kmemtrace_release_records().
 	 */
 	raw_write_seqcount_end(&reader->seq);
 }
@@ -60,7 +60,7 @@ NOKPROBE_SYMBOL(kmemtrace_reader_subbuf);
 static void kmemtrace_fill_next(struct rchan_buf *buf)
 {
 	kmemtrace_next_subbuf(buf);
-	/* An irq_work wakes the readers, because this may be the scheduler. */
+	/* Wakes by an irq_work, because the scheduler may have caused the event. */
 	if (kmemtrace_set_of(buf) == READ_ONCE(kmemtrace_live.buffers))
 		kmemtrace_view_wake(&kmemtrace_live, buf->cpu);
 }

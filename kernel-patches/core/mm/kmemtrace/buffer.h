@@ -46,7 +46,8 @@ struct kmemtrace_reader {
 	s64		last_timestamp;	/* timestamp of the last record read */
 	unsigned int	reader_epoch;	/* epoch of the four members above */
 	u64		consumed_earlier; /* bytes that were read from earlier sets */
-	unsigned int	version;	/* changes when acquired records become invalid */
+	/* Incremented, to invalidate acquired records, when the set is sealed or emptied. */
+	unsigned int	version;
 
 	/*
 	 * State of the readers when the set was sealed.  The writer reads these
@@ -60,10 +61,10 @@ struct kmemtrace_reader {
 
 	/* A write section for each sub-buffer that the writer begins. */
 	seqcount_t	seq;
-	/* Written by the writer when it enters an epoch. */
+	/* Written by the writer when it enters an epoch, and by kmemtrace_buffers_reset(). */
 	unsigned int	writer_epoch;
 	struct kmemtrace_position start; /* first record of the epoch */
-	u64		lost_before;	/* lost events that are in LOST records */
+	u64		lost_before;	/* lost events in LOST records of earlier epochs */
 };
 
 /*
@@ -73,7 +74,7 @@ struct kmemtrace_reader {
 struct kmemtrace_buffers {
 	refcount_t	refs;
 	struct rchan	*chan;		/* chan->private_data is this set */
-	unsigned int	epoch;		/* a CPU that is in another epoch is empty */
+	unsigned int	epoch;		/* the buffer of a CPU in another epoch is empty */
 	u64		epoch_start;	/* timestamp */
 	unsigned int	subbufs;	/* sub-buffers of each CPU */
 	unsigned int	subbuf_size;	/* bytes */
@@ -183,7 +184,7 @@ void kmemtrace_buffer_enter_epoch(struct rchan_buf *buf, u64 lost);
 struct kmemtrace_unread_events {
 	u64	events;
 	u64	reported;	/* part of events that is in LOST records already */
-	u64	since;		/* timestamp before the first of the events */
+	u64	since;		/* timestamp of the last record that was read */
 };
 
 /*
@@ -210,9 +211,10 @@ void kmemtrace_buffers_reset(struct kmemtrace_buffers *buffers, u64 now);
 void kmemtrace_buffers_begin_epoch(struct kmemtrace_buffers *buffers, u64 now);
 
 /*
- * Seal a set after @next has replaced it as the live set: its epoch gets no records
- * except those that a CPU is writing at this moment.  A reader that has acquired
- * records of the set must acquire them again.  Context: any but NMI.
+ * Seal a set after @next has replaced it as the live set: no more CPUs enter its epoch.
+ * A CPU that has entered the epoch may write to the set until its first event after
+ * kmemtrace_recheck().  A reader that has acquired records of the set must acquire them
+ * again.  Context: any but NMI.
  */
 void kmemtrace_buffers_seal(struct kmemtrace_buffers *buffers,
 			    struct kmemtrace_buffers *next);
@@ -273,16 +275,18 @@ struct kmemtrace_acquired {
 /*
  * Acquire the oldest unread records of a CPU, at most @most bytes, and store them in
  * @acquired.  @most: a multiple of the record size.  Context: any but NMI; the caller
- * keeps a reference to the set until kmemtrace_release_records().
+ * has a reference to the set, and keeps the reference or a mapping of the buffer while it
+ * reads the records.
  */
 void kmemtrace_acquire_records(struct kmemtrace_buffers *buffers, unsigned int cpu,
 			       size_t most, struct kmemtrace_acquired *acquired);
 
 /*
- * Release acquired records, of which the first @bytes bytes were read.  The writer may
- * overwrite these records afterwards.  The LOST record counts as read.  Return 0, or
- * -EAGAIN if the records have become invalid and the copy has to be discarded.
- * Context: any but NMI; the caller has a reference to the set.
+ * Release acquired records, of which the first @bytes bytes were read.  @buffers: the
+ * set that the records were acquired from.  The writer may overwrite these records
+ * afterwards.  The LOST record counts as read.  Return 0, or -EAGAIN if the records
+ * have become invalid and the copy has to be discarded.  Context: any but NMI; the
+ * caller has a reference to the set.
  */
 int kmemtrace_release_records(struct kmemtrace_buffers *buffers, unsigned int cpu,
 			      const struct kmemtrace_acquired *acquired,

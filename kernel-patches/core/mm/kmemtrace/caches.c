@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kmemtrace: the table of caches, which gives the numbers of caches in the records a
- * name.  <linux/kmemtrace_abi.h> describes the file.
+ * kmemtrace: the table of caches, which maps the numbers of caches in the records to
+ * names.  <linux/kmemtrace_abi.h> describes the file.
  *
- * No event writes here.  A cache gets its number when it is created while tracing is
- * on; the caches that exist when tracing is switched on get theirs then.
+ * No event writes here.  The caches that exist when the first session begins get their
+ * numbers then.  A later cache gets its number when it is created, also while tracing is
+ * off, or at the next session if no number was free.
  */
 
 #include <linux/bitmap.h>
@@ -45,10 +46,13 @@ static LIST_HEAD(kmemtrace_caches);	/* in order of creation */
 static DECLARE_BITMAP(kmemtrace_cache_numbers, U16_MAX + 1);
 static unsigned int kmemtrace_last_number = KMEMTRACE_CACHE_NONE;
 static unsigned long kmemtrace_unnumbered;
-/* The first session has begun. */
+/* The first session has begun.  Protected by slab_mutex. */
 static bool kmemtrace_caches_known;
 
-/* Numbers go round, so that one is used again as late as can be; 0: none left. */
+/*
+ * Return a free number, or 0 if there is none.  Search from the last number on, so that a
+ * number is reused as late as possible.
+ */
 static unsigned int kmemtrace_free_number(void)
 {
 	unsigned int number;
@@ -91,7 +95,10 @@ static void kmemtrace_number_cache(struct kmem_cache *s, u64 created)
 	mutex_unlock(&kmemtrace_caches_mutex);
 }
 
-/* Context: kmemtrace_caches_mutex is held.  NULL: it has no number. */
+/*
+ * Return the entry of a cache, or NULL if the cache has no number.  Context:
+ * kmemtrace_caches_mutex is held.
+ */
 static struct kmemtrace_cache *kmemtrace_find_cache(const struct kmem_cache *s)
 {
 	struct kmemtrace_cache *cache;

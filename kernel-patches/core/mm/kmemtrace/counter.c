@@ -4,8 +4,8 @@
  *
  * Each CPU has its own count, and adds the count to a common sum when it reaches a
  * batch.  While the common sum is far below the limit, the total cannot exceed the
- * limit, and no other CPU's count is read.  All batches together are an eighth of the
- * limit.
+ * limit, and no other CPU's count is read.  All batches together are at most an eighth
+ * of the limit.
  *
  * A seqcount guards each count, because a 32-bit CPU reads 64 bits in two parts.  An
  * atomic64_t is no alternative: on 32 bits, the generic implementation acquires a

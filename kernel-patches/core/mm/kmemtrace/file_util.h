@@ -91,9 +91,9 @@ int kmemtrace_bool_from_user(const char *name, const char *valid,
 
 /*
  * Parse a number of bytes, and store it in @bytes.  The number is decimal, octal (0...)
- * or hexadecimal (0x...), with an optional suffix K, M, G, T, P or E for a power of
- * 1024.  Return 0, or -EINVAL if @text is not exactly one such number, or if the number
- * does not fit into 64 bits.
+ * or hexadecimal (0x...), with an optional suffix K, M, G, T, P or E, in either case, for
+ * a power of 1024; in a hexadecimal number, E is a digit.  Return 0, or -EINVAL if @text
+ * is not exactly one such number, or if the number does not fit into 64 bits.
  */
 int kmemtrace_parse_bytes(const char *text, u64 *bytes);
 

@@ -45,8 +45,8 @@
 #include "view.h"
 
 /*
- * Serialises the creation of files.  Taken inside of cpu_hotplug_lock; no reader
- * holds it while it sleeps.
+ * Serialises the creation of files.  Acquired inside of kmemtrace_mutex or, in the CPU
+ * hotplug callback, of cpu_hotplug_lock.
  */
 static DEFINE_MUTEX(kmemtrace_files_mutex);
 
@@ -56,15 +56,15 @@ struct kmemtrace_open {
 	unsigned int		generation;	/* when it was opened */
 
 	/*
-	 * Records that KMEMTRACE_IOC_TAKE returned and no KMEMTRACE_IOC_GIVE has
-	 * released.
+	 * Protects the following members: the records that KMEMTRACE_IOC_TAKE returned
+	 * and no KMEMTRACE_IOC_GIVE has released.
 	 */
 	struct mutex		lock;
 	struct kmemtrace_acquired	acquired;
 	unsigned int		acquired_generation;
 };
 
-/* Return whether a newer snapshot has replaced the one that was opened. */
+/* Return whether the snapshot that was opened has been replaced or freed. */
 static bool kmemtrace_is_stale(const struct kmemtrace_open *opened,
 			       unsigned int generation)
 {
@@ -142,7 +142,10 @@ static ssize_t kmemtrace_read(struct file *file, char __user *to,
 			done += n;
 		else if (n != -EAGAIN)
 			break;
-		/* -EAGAIN: another reader took the records, or the set was replaced. */
+		/*
+		 * -EAGAIN: another reader released the records, the writer overwrote
+		 * them, or the set was replaced.
+		 */
 		if (signal_pending(current)) {
 			n = -EINTR;
 			break;
@@ -152,7 +155,10 @@ static ssize_t kmemtrace_read(struct file *file, char __user *to,
 	return done ?: n;
 }
 
-/* Return whether to wake a reader: for a full sub-buffer, or any record if off. */
+/*
+ * Return whether to wake a reader: for a full sub-buffer or, if tracing is off or the set
+ * is a snapshot, for any record.
+ */
 static bool kmemtrace_is_worth_it(struct kmemtrace_buffers *buffers,
 				  unsigned int cpu)
 {
@@ -343,7 +349,7 @@ static int kmemtrace_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* The operations of a file in a kernel that is not locked down. */
+/* The operations of a file in a kernel that is not locked down for integrity. */
 static const struct file_operations kmemtrace_mapped_fops = {
 	.owner		= THIS_MODULE,
 	.read		= kmemtrace_read,

@@ -10,12 +10,14 @@
  * Frees
  * -----
  * Ideally a free is recorded if its allocation was.  The freed memory shows that
- * for filters by cache and size: an object has a cache, and with it a size.  (The
- * objects of SLOB have no size, and neither have pages unless they are compound.)
+ * for filters by cache and size: an object has a cache, and with it a size.  The size
+ * of SLOB objects and of memory other than slab objects is not known at a free, which
+ * therefore satisfies each filter by size.
  * For filters by task and for samples, a table of all recorded allocations would be
  * needed, shared by all CPUs, which is what per-CPU buffers avoid.  With these
- * filters all frees are recorded, and info says so: the free of an unknown address
- * then belongs to an allocation that the filter dropped.
+ * filters all frees that satisfy the filter by cache and size are recorded, and info
+ * says so: the free of an unknown address may then belong to an allocation that the
+ * filter dropped.
  *
  * A DEFER record passes if the free of the memory passes.  The object still exists
  * when kfree_rcu() receives it, so its cache and size are known.

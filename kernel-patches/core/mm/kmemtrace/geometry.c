@@ -37,9 +37,9 @@ unsigned int kmemtrace_subbufs = KMEMTRACE_SUBBUFS;
 unsigned int kmemtrace_subbuf_size;	/* 0 until kmemtrace_geometry_init() */
 
 /*
- * Return whether all buffers fit.  Both values may be valid and their product too
- * large: the ABI has unsigned int offsets within a buffer, and all buffers together
- * are limited to half of the memory.
+ * Both values may be valid and their product too large: relay limits a buffer to
+ * UINT_MAX bytes, and the buffers of all possible CPUs together are limited to half of
+ * the memory.
  */
 bool kmemtrace_geometry_fits(unsigned int subbufs, unsigned int subbuf_size)
 {

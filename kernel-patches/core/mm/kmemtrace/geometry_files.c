@@ -19,10 +19,13 @@
 #include "file_util.h"
 #include "geometry.h"
 
-/* No number and no mode that makes sense is longer. */
+/* Size of the buffer for a written value; every valid value fits with its newline. */
 #define KMEMTRACE_WORD_MAX 24
 
-/* Reads what was written as a word, into word.  0 or -errno. */
+/*
+ * Copy the text that user space wrote to @word, without a newline at its end.  Return 0,
+ * -EFAULT, or -EINVAL if the text is empty, too long, or contains a NUL.
+ */
 static int kmemtrace_get_word(const char __user *from, size_t count,
 			      char word[KMEMTRACE_WORD_MAX])
 {

@@ -112,7 +112,11 @@ void kmemtrace_recheck(void)
 {
 	unsigned int cpu;
 
-	/* Pairs with kmemtrace_make_room(), which sets its limit before this one. */
+	/*
+	 * Orders the caller's change before the limit.  Pairs with smp_mb() in
+	 * kmemtrace_make_room(): if that function does not see the change, it has set
+	 * its limit before, and the limit of -1 remains.
+	 */
 	smp_mb();
 	for_each_possible_cpu(cpu)
 		WRITE_ONCE(per_cpu_ptr(&kmemtrace_cpus, cpu)->limit, -1);

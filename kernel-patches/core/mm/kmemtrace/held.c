@@ -23,7 +23,10 @@
 #define KMEMTRACE_HELD_PARTS_BITS	6
 #define KMEMTRACE_HELD_PARTS		(1U << KMEMTRACE_HELD_PARTS_BITS)
 
-/* Minimum and maximum number of objects, of 16 bytes each and half as many free. */
+/*
+ * Minimum and maximum number of objects that a table is made for.  For each object the
+ * table has at least 1.5 entries of 16 bytes.
+ */
 #define KMEMTRACE_HELD_MIN		(1U << 13)
 #define KMEMTRACE_HELD_MAX		(1U << 18)
 /* Size of the smallest possible object, in bytes. */

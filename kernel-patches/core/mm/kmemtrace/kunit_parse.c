@@ -96,7 +96,7 @@ static void kmemtrace_test_geometry(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, kmemtrace_geometry_fits(2, record - 1));
 	KUNIT_EXPECT_FALSE(test, kmemtrace_geometry_fits(65537, record));
 	KUNIT_EXPECT_FALSE(test, kmemtrace_geometry_fits(2, SZ_256M + 1));
-	/* An offset in a buffer of 4 GB would not fit into unsigned int. */
+	/* relay limits a buffer to UINT_MAX bytes. */
 	KUNIT_EXPECT_FALSE(test, kmemtrace_geometry_fits(16, SZ_256M));
 }
 

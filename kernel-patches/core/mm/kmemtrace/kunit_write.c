@@ -3,8 +3,9 @@
  * kmemtrace: KUnit tests of the layout of records, the buffers, the accounting of lost
  * events, and the counters of triggers.
  *
- * The tests write to a set of buffers of their own, which is never live, and do not run
- * while kmemtrace records, so they neither need nor disturb a session.
+ * The tests of records and buffers write to a set of buffers of their own, which is never
+ * live, and do not run while kmemtrace records.  The tests of counters use counters of
+ * their own.  The tests therefore neither need nor disturb a session.
  */
 
 #include <kunit/test.h>
@@ -229,7 +230,7 @@ static void kmemtrace_test_overwrite(struct kunit *test)
 
 	kmemtrace_overwrite = true;
 	KUNIT_ASSERT_EQ(test, kmemtrace_test_fill(set, 0, n), n);
-	/* The writer is in its last sub-buffer, with three records. */
+	/* The writer's sub-buffer has three records, and the other sub-buffers are full. */
 	left = KMEMTRACE_TEST_ROOM - KMEMTRACE_TEST_RECORDS + 3;
 	kmemtrace_buffer_stats(set->buffers, set->cpu, &stats);
 	KUNIT_EXPECT_EQ(test, stats.overwritten, (u64)(n - left));

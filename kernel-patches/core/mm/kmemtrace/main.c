@@ -1,24 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kmemtrace: records every allocation and free of slab objects and pages.
+ * kmemtrace: records every allocation and free of slab objects, pages, per-CPU memory,
+ * and vmalloc areas.
  *
- * Probes on the kmem tracepoints, and on those of <trace/events/kmemtrace.h> for the
- * paths that have none, write records of <linux/kmemtrace_abi.h> into buffers, which
- * user space reads in debugfs.
+ * Probes on the kmem tracepoints of slab objects, and on those of
+ * <trace/events/kmemtrace.h> for all other paths, write records of
+ * <linux/kmemtrace_abi.h> into buffers, which user space reads in debugfs.
  *
  * The object files form layers; each file refers only to files of lower layers:
  *
  *	format, clock, guard		records, time, and the state of a CPU
  *	view, buffer, reader, memory	sets of buffers
+ *	file_util, geometry		helpers of files, and the size of the buffers
  *	tags				call sites from allocation tags
  *	operation, writer, recording	an event becomes a record or is lost: see writer.h
- *	session				on and off; calls the features above
+ *	session				on and off; calls the features of higher layers
  *	switch, probe			events that are switched separately
  *	slab, pages, percpu, vmalloc	hooks and probes of the allocators
  *	kfree_rcu			hook and probes of kfree_rcu()
- *	stacks, caches, tasks, marks	what records refer to by number
- *	filter, snapshot, trigger	which events are recorded, and which are kept
- *	files, info, debugfs		what user space sees
+ *	unwind, stacks, caches, tasks	what records refer to by number
+ *	mark_format, mark_record, marks	annotations
+ *	filter_parse, filter		which events are recorded
+ *	snapshot			which records are kept
+ *	counter, held, trigger_parse, trigger	when a snapshot is taken
+ *	files, geometry_files, info, debugfs	what user space sees
  *	main				the order of all features at boot
  */
 

@@ -57,9 +57,10 @@ static u16 kmemtrace_precision(const char **format, u16 max)
 }
 
 /*
- * Skip a conversion specification and return its letter, or 0 if kmemtrace does not
- * support the conversion; '%' for "%%".  @string_max: set to the bytes to read of a
- * string, one more than are recorded if the string ends by itself.
+ * Skip a conversion specification and return the letter of its type, '%' for "%%", or 0
+ * if kmemtrace does not support the conversion.  Store the maximum number of bytes to
+ * read of a string in @string_max: the precision, or one more than KMEMTRACE_MARK_STRING,
+ * which shows whether the string is longer.
  */
 static char kmemtrace_conversion(const char **format, u16 *string_max)
 {

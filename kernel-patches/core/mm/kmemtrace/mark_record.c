@@ -74,8 +74,8 @@ static const char *kmemtrace_mark_string(u64 word)
 /* A mark on its way into records. */
 struct kmemtrace_mark_writer {
 	struct kmemtrace_event_mark	head;
-	struct kmemtrace_event_mark	*event;	/* NULL: the next one begins */
-	unsigned int			used;	/* of its payload */
+	struct kmemtrace_event_mark	*event;	/* current record; NULL: none is begun */
+	unsigned int			used;	/* bytes of its payload */
 };
 
 static void kmemtrace_finish_record(struct kmemtrace_mark_writer *w)
@@ -243,8 +243,8 @@ EXPORT_SYMBOL_GPL(__kmemtrace_mark);
 #define KMEMTRACE_MARKER_WRITE	SZ_4K
 
 /*
- * The length of the line at the start of text, without its newline; 0: it cannot
- * be a mark.
+ * Return the length of the line at the start of @text, without its newline, or 0 after
+ * logging why the line cannot be a mark.
  */
 static size_t kmemtrace_marker_line(const char *text, size_t size)
 {
@@ -280,8 +280,8 @@ static bool kmemtrace_marker_is_text(const char *text, size_t size)
 }
 
 /*
- * Record each line of @text as a mark.  Return the number of bytes that were
- * recorded.
+ * Record each line of @text as a mark, up to the first line that cannot be recorded.
+ * Return the number of bytes before that line.
  */
 static size_t kmemtrace_marker_mark(char *text, size_t size)
 {

@@ -14,8 +14,9 @@ extern struct kmemtrace_mark kmemtrace_marker;
 extern const struct file_operations kmemtrace_marker_fops;
 
 /*
- * A function that is called after an annotation was recorded or lost.  @name: name of
- * the annotation.  @caller: return address of the annotation.  Any context.
+ * A function that is called after an annotation was recorded or lost; for a line of the
+ * file marker, only after the line was recorded.  @name: name of the annotation.
+ * @caller: address in the code of the annotation.  Any context.
  */
 typedef void kmemtrace_mark_fn(const char *name, unsigned long caller);
 

@@ -5,9 +5,9 @@
  *
  * A place is the descriptor of one kmemtrace_mark() in code.  The places of the
  * kernel, and those of each module, are in a section.  All places with the same
- * name, format and module form one row of the table marks, which stays until the
- * next session begins, also if the module is unloaded.  The static key of a place is
- * on while tracing is on and its annotation is not switched off.
+ * name, format and module form one row of the table marks.  The row of an unloaded
+ * module stays until the next session begins.  The static key of a place is on while
+ * tracing is on and its annotation is not switched off.
  *
  * The writer decides whether an event is recorded, so a place may be reached while
  * keys are being switched.
@@ -50,12 +50,12 @@ static_assert(ARRAY_SIZE(((struct kmemtrace_mark *)0)->string_max) ==
 struct kmemtrace_mark_row {
 	struct list_head	list;
 	struct kmemtrace_mark	*places;	/* NULL: the module was unloaded */
-	u64			appeared;	/* 0: before the first session */
+	u64			appeared;	/* 0: in the kernel image */
 	u64			went;		/* 0: not unloaded */
 	u32			number;
 	char			types[KMEMTRACE_MARK_ARGS + 1];
 	u16			string_max[KMEMTRACE_MARK_ARGS];
-	char			module[MODULE_NAME_LEN];	/* "": none */
+	char			module[MODULE_NAME_LEN];	/* "": the kernel image */
 	const char		*format;	/* behind the name */
 	char			name[];
 };
@@ -79,8 +79,8 @@ struct kmemtrace_mark_name {
 static DEFINE_MUTEX(kmemtrace_marks_mutex);
 static LIST_HEAD(kmemtrace_rows);	/* in the order of their appearance */
 static LIST_HEAD(kmemtrace_mark_names);
-static u32 kmemtrace_last_mark;		/* its number */
-static unsigned long kmemtrace_unnumbered_marks;
+static u32 kmemtrace_last_mark;		/* number of the newest row */
+static unsigned long kmemtrace_unnumbered_marks;	/* places without a row */
 
 /*
  * Serialises the loading and unloading of modules.  Nests outside kmemtrace_mutex,
@@ -102,7 +102,10 @@ kmemtrace_find_row(const struct kmemtrace_mark *mark, const char *module)
 	return NULL;
 }
 
-/* Context: kmemtrace_marks_mutex is held.  NULL: it cannot be recorded. */
+/*
+ * Add a row for an annotation.  Return NULL if the annotation cannot be recorded, because
+ * memory is short or its format is not supported.  Context: kmemtrace_marks_mutex is held.
+ */
 static struct kmemtrace_mark_row *
 kmemtrace_new_row(const struct kmemtrace_mark *mark, const char *module,
 		  u64 appeared)
@@ -137,7 +140,7 @@ static const char *kmemtrace_mark_name(const struct kmemtrace_mark_name *name)
 	return name->name + strlen(KMEMTRACE_MARK_PREFIX);
 }
 
-/* Context: kmemtrace_marks_mutex is held.  NULL: there is none. */
+/* Return the name @wanted, or NULL.  Context: kmemtrace_marks_mutex is held. */
 static struct kmemtrace_mark_name *kmemtrace_find_name(const char *wanted)
 {
 	struct kmemtrace_mark_name *name;
@@ -181,7 +184,7 @@ static const char *kmemtrace_or_dash(const char *word)
 	return *word ? word : "-";
 }
 
-/* A line more for each of the annotations. */
+/* Print the number of annotations with the name of the switch, and a line for each. */
 static void kmemtrace_mark_info(struct seq_file *m,
 				const struct kmemtrace_switch *sw)
 {
@@ -206,8 +209,8 @@ static void kmemtrace_mark_info(struct seq_file *m,
 }
 
 /*
- * Makes a switch for annotations of this name, if there are any and they have
- * none.  Context: kmemtrace_mark_names_mutex is held.
+ * Make a switch for the name of @mark, unless the name has a switch, or @mark has no
+ * number.  Context: kmemtrace_mark_names_mutex is held.
  */
 static void kmemtrace_add_name(const struct kmemtrace_mark *mark)
 {
@@ -239,7 +242,7 @@ static void kmemtrace_add_name(const struct kmemtrace_mark *mark)
 	kmemtrace_switch_register(&name->sw);
 }
 
-/* module: "" for the kernel. */
+/* Add a place to its row, or to a new row.  @module: "" for the kernel image. */
 static void kmemtrace_add_place(struct kmemtrace_mark *mark, const char *module,
 				u64 appeared)
 {
@@ -369,7 +372,10 @@ static void kmemtrace_remove_names(void)
 	}
 }
 
-/* The code of the module does not run any more, so its keys need not change. */
+/*
+ * The keys of the module need not change: of its code, only asynchronous functions may
+ * still run, and the places exist until these have ended.
+ */
 static void kmemtrace_marks_going(const struct module *module)
 {
 	struct kmemtrace_mark_row *row;

@@ -36,8 +36,8 @@
 #define KMEMTRACE_GFP	(GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 /*
- * Create no file: files.c creates the files of a set.  relay treats NULL as a
- * failure, so return another pointer.
+ * Create no file: files.c creates the files, one for each view and CPU.  relay treats
+ * NULL as a failure, so return another pointer.
  */
 static struct dentry *kmemtrace_create_buf_file(const char *filename,
 						struct dentry *parent,

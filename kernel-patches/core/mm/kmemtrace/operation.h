@@ -36,7 +36,7 @@ void __kmemtrace_operation_leave(struct kmemtrace_operation *op);
 /*
  * Make @op the operation of this CPU and context: records with the call site of @op
  * share one stack until kmemtrace_operation_leave().  Preemption is off until then.
- * Context: any; in NMI context the function has no effect.
+ * Context: any; in NMI context the function only disables preemption.
  */
 static __always_inline void
 kmemtrace_operation_enter(const struct kmemtrace_operation *op)

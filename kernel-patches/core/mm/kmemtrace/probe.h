@@ -46,7 +46,7 @@ static const struct kmemtrace_probe tracepoint##_probes[] = {		\
 	{ }								\
 }
 
-/* The allocations or the frees of one type of memory, which have one switch. */
+/* The allocations, frees, or deferred frees of one type of memory, and their switch. */
 struct kmemtrace_event_source {
 	struct kmemtrace_switch		sw;
 	const struct kmemtrace_probe	*probes;	/* array */

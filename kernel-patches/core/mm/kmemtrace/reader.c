@@ -94,8 +94,9 @@ static u64 kmemtrace_unread(struct rchan_buf *buf,
 NOKPROBE_SYMBOL(kmemtrace_unread);
 
 /*
- * Return the overwritten records that the reader can no longer acquire.  All of their
- * sub-buffers were full, because a session begins at the start of a sub-buffer.
+ * Return the number of overwritten records, which the reader can no longer acquire.
+ * All of their sub-buffers were full, because an epoch begins at the start of a
+ * sub-buffer.
  */
 static u64 kmemtrace_overwritten(struct rchan_buf *buf,
 				 const struct kmemtrace_state *state)
@@ -250,7 +251,10 @@ int kmemtrace_release_records(struct kmemtrace_buffers *buffers, unsigned int cp
 	if (bytes)
 		last = kmemtrace_timestamp(acquired->from + bytes -
 					   kmemtrace_record_size);
-	/* The copy and the read above come before the read of the writer's position. */
+	/*
+	 * The copy and the read above come before the read of the writer's position.
+	 * Pairs with the write section in kmemtrace_next_subbuf().
+	 */
 	smp_rmb();
 	kmemtrace_lock_reader(reader, &guard);
 	if (!kmemtrace_catch_up(buf, reader) || acquired->version != reader->version ||
@@ -306,8 +310,9 @@ out:
 NOKPROBE_SYMBOL(kmemtrace_buffer_stats);
 
 /*
- * Begin at the start of a sub-buffer, so that all sub-buffers of a session but the
- * last one are full.  Return the number of that sub-buffer.  Context: reader->lock.
+ * Begin at the start of a sub-buffer, so that all sub-buffers of an epoch but the last
+ * one are full.  Return the number of that sub-buffer.  Context: reader->lock is held,
+ * and no CPU writes to the buffer.
  */
 static size_t kmemtrace_reset_buffer(struct rchan_buf *buf)
 {
@@ -350,8 +355,8 @@ NOKPROBE_SYMBOL(kmemtrace_buffers_reset);
 
 /*
  * Seal a buffer.  @carried: receives the bytes that were read from this set and all
- * earlier sets.  A buffer that no CPU has entered by now will not be entered: see
- * kmemtrace_enter_buffer().
+ * earlier sets.  A buffer whose CPU has not entered the epoch by now will not be
+ * entered: see kmemtrace_enter_buffer().
  */
 static void kmemtrace_seal(struct rchan_buf *buf, u64 *carried)
 {
@@ -384,9 +389,9 @@ void kmemtrace_buffers_seal(struct kmemtrace_buffers *buffers,
 	u64 carried;
 
 	/*
-	 * Orders the change of the live set before the reads of the buffers that
-	 * were begun.  Pairs with kmemtrace_enter_buffer(), which has the reverse
-	 * order.
+	 * Orders the change of the live set before the reads of the epochs that the
+	 * CPUs have entered.  Pairs with smp_mb() in kmemtrace_enter_buffer(), which
+	 * has the reverse order.
 	 */
 	smp_mb();
 	for_each_possible_cpu(cpu) {

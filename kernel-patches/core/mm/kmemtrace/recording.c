@@ -71,7 +71,10 @@ static void kmemtrace_forget(struct kmemtrace_cpu *kc, unsigned int cpu,
 	kc->reported = 0;
 	atomic_long_set(&kc->refused, 0);
 	kc->reported_refused = 0;
-	/* The CPU's loss in a snapshot belongs to the session before. */
+	/*
+	 * Do not count the unread records that a snapshot took from the CPU: they
+	 * belong to the session before.
+	 */
 	kc->own = &kmemtrace_no_buf;
 	kc->buf = kc->own;
 }
@@ -105,7 +108,10 @@ void kmemtrace_writer_report_lost(void)
 void kmemtrace_writer_start(void)
 {
 	kmemtrace_writer_reset_lost();
-	/* The state of the new session is complete before its first record. */
+	/*
+	 * The state of the new session is complete before its first record.  Pairs with
+	 * smp_mb() in kmemtrace_make_room().
+	 */
 	smp_store_release(&kmemtrace_recording, true);
 }
 
@@ -129,7 +135,10 @@ static void kmemtrace_leave(struct kmemtrace_cpu *kc, unsigned int cpu,
 }
 NOKPROBE_SYMBOL(kmemtrace_leave);
 
-/* An event reads the buf of its CPU before it compares the limit. */
+/*
+ * A limit of -1 is not enough to free the set: an event reads the offset of its CPU's
+ * buffer before it compares the offset with the limit.
+ */
 void kmemtrace_writer_leave_set(struct kmemtrace_buffers *buffers)
 {
 	kmemtrace_visit_cpus(kmemtrace_leave, buffers);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* kmemtrace: sessions: tracing is switched on and off, and has its buffers. */
+/* kmemtrace: sessions: switch tracing on and off, and change the live set of buffers. */
 
 #include <linux/err.h>
 #include <linux/kernel.h>
@@ -145,7 +145,7 @@ static void kmemtrace_new_session(void)
 	kmemtrace_call_features(begin);
 }
 
-/* Detach the features before @feature in the list, or all if it is the list. */
+/* Detach the features before @feature in the list, last feature first. */
 static void kmemtrace_detach_before(struct kmemtrace_feature *feature)
 {
 	list_for_each_entry_continue_reverse(feature, &kmemtrace_features, list)

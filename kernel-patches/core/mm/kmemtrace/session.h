@@ -29,11 +29,13 @@ struct seq_file;
  * kmemtrace_mark_names_mutex, kmemtrace_mutex, kmemtrace_marks_mutex, cpu_hotplug_lock
  * kmemtrace_mutex, slab_mutex, kmemtrace_caches_mutex
  * kmemtrace_mutex, kmemtrace_snapshot_lock, the lock of a view or of a reader
+ * kmemtrace_mutex, kmemtrace_living_mutex, kmemtrace_tasks_lock
+ * kmemtrace_mutex or cpu_hotplug_lock, kmemtrace_files_mutex
  *
  * Registering a probe acquires cpu_hotplug_lock, so kmemtrace_mutex is never acquired
- * in a CPU hotplug callback.  The locks of counters, of held objects, and of the slots
- * of tags are leaves.  kmemtrace_tags_mutex is acquired inside of kmemtrace_mutex and of
- * the lock of the module notifiers.
+ * in a CPU hotplug callback.  The locks of tasks, of counters, of held objects, and of the
+ * slots of tags are leaves.  kmemtrace_tags_mutex is acquired inside of kmemtrace_mutex
+ * and of the lock of the module notifiers.
  */
 extern struct mutex kmemtrace_mutex;
 
@@ -49,7 +51,10 @@ struct kmemtrace_feature {
 
 	/* Attach probes, before a session begins.  Return 0 or -errno. */
 	int	(*attach)(void);
-	/* Detach probes, after recording has ended.  Last feature first. */
+	/*
+	 * Detach probes, after recording has ended, or because attach() of a later
+	 * feature has failed.  Last feature first.
+	 */
 	void	(*detach)(void);
 	/* Free the memory of the feature, because the first session failed to begin. */
 	void	(*release)(void);
@@ -57,9 +62,15 @@ struct kmemtrace_feature {
 	void	(*discard)(void);
 	/* Prepare for a session, which begins.  No event is recorded yet. */
 	void	(*begin)(void);
-	/* Called after a session has ended, while the probes are still attached. */
+	/*
+	 * Called before detach() of the same feature, after recording was switched off.
+	 * Not called when a reset ends the session.
+	 */
 	void	(*end)(void);
-	/* Called after tracing was switched off, or after the live set has changed. */
+	/*
+	 * Called after tracing was switched off, the live set was emptied, or the
+	 * geometry was changed.
+	 */
 	void	(*changed)(void);
 	/*
 	 * Allocate the feature's buffers for another geometry, and hold them until

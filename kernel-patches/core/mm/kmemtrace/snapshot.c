@@ -4,8 +4,9 @@
  * files, and <linux/kmemtrace.h> the functions for kernel code.
  *
  * There are two sets of buffers: events are recorded into the live set, and the other
- * set is spare or holds the snapshot.  A snapshot exchanges the two sets. The
- * exchange waits for no other CPU and therefore works in any context but NMI:
+ * set is spare or holds the snapshot.  A snapshot exchanges the two sets.  The
+ * exchange does not wait for the writers of other CPUs or for readers that copy, and
+ * therefore works in any context but NMI:
  *
  * - A CPU may be in the middle of a record.  It finishes the record in the old set,
  *   and uses the other set from its next event on.
@@ -111,7 +112,7 @@ static void kmemtrace_snapshot_report(struct work_struct *work)
 	static u64 taken_reported, stopped_reported;
 
 	kmemtrace_finish_stop();
-	/* The previous snapshot receives no more records: wake its readers. */
+	/* If a new snapshot was taken, the files of the previous one are stale: wake pollers. */
 	kmemtrace_view_wake_all(&kmemtrace_snapshot_view);
 
 	kmemtrace_lock_snapshot(&guard);
@@ -190,8 +191,8 @@ static int kmemtrace_swap(const char *why, unsigned long caller)
 	kmemtrace_buffers_seal(live, other);
 	kmemtrace_view_replace(&kmemtrace_snapshot_view, live);
 	/*
-	 * After sealing, so that the sealed set has all records except those that are
-	 * being written.
+	 * After sealing, so that the next event of each CPU finds its buffer sealed
+	 * and is recorded into the new set.
 	 */
 	kmemtrace_recheck();
 	return 0;

@@ -60,7 +60,7 @@ static unsigned int kmemtrace_stack_depth __ro_after_init =
 /* Entries of the cache of recent stacks of a CPU: a power of 2. */
 #define KMEMTRACE_RECENT_STACKS		1024
 
-/* Room to reserve, in slabs of the depot, each of 4 pages: 100 stacks or more. */
+/* Room to reserve, in pools of the depot, each of 4 pages: some 100 usual stacks. */
 #define KMEMTRACE_STACK_ROOM	256
 
 static bool kmemtrace_boot_stacks __ro_after_init;
@@ -124,9 +124,9 @@ static void kmemtrace_test_count(enum kmemtrace_test_stacks what)
 #endif
 
 /*
- * Unwind by the kernel's unwinder.  The stack begins with call_site where it has
- * it: the allocator's own functions in front would split one stack into several.
- * Return the number of entries.
+ * Unwind by the kernel's unwinder.  If the stack contains @call_site, drop the entries
+ * before it: the allocator's own functions would split one stack into several.  Return
+ * the number of entries.
  */
 static noinline unsigned int
 kmemtrace_unwind_slowly(unsigned long call_site, unsigned long *entries)
@@ -196,7 +196,10 @@ static bool kmemtrace_is_stack(u32 stack, const unsigned long *entries,
 /* Queue the worker if there is little room in the depot. */
 static void kmemtrace_check_stack_room(void)
 {
-	/* Workers run later in boot only.  Queued twice, the worker finds room. */
+	/*
+	 * Workers do not run in early boot.  If two CPUs queue the worker, its second
+	 * run finds the room reserved.
+	 */
 	if (unlikely(stack_depot_room() < KMEMTRACE_STACK_ROOM / 2) &&
 	    system_state >= SYSTEM_SCHEDULING &&
 	    !READ_ONCE(kmemtrace_stack_asked)) {
@@ -205,12 +208,12 @@ static void kmemtrace_check_stack_room(void)
 	}
 }
 
-/* The depot's number of a stack; 0: it has no room. */
+/* Return the depot's number of a stack, or 0 if the depot has no room. */
 static u32 kmemtrace_number_stack(struct kmemtrace_stack_cpu *sc,
 				  unsigned long *entries, unsigned int n)
 {
 	u32 *recent = &sc->recent[kmemtrace_hash_stack(entries, n)];
-	/* An interrupt may change it, to the number of another stack. */
+	/* An interrupt may change *recent to the number of another stack. */
 	u32 stack = READ_ONCE(*recent);
 
 	if (likely(kmemtrace_is_stack(stack, entries, n)))
@@ -344,8 +347,8 @@ static void kmemtrace_stacks_begin(void)
 	if (!kmemtrace_with_stacks())
 		return;
 	/*
-	 * A task that died while its stack was saved, in a probe, has left its
-	 * context busy.  No event is recorded now, so no context is busy.
+	 * A task that died while its stack was saved, in a probe, has left the bit of
+	 * its context set.  No event is recorded now, so each bit that is set is stale.
 	 */
 	for_each_possible_cpu(cpu)
 		WRITE_ONCE(per_cpu_ptr(kmemtrace_stack_cpus, cpu)->busy, 0);
@@ -371,7 +374,10 @@ static const char *kmemtrace_prepare_stacks(void)
 		"there is no memory for them";
 }
 
-/* Context: one CPU runs, no event is recorded yet, and sleeping is allowed. */
+/*
+ * Context: early boot, one CPU runs, interrupts are off, and no event is recorded yet.
+ * GFP_KERNEL is valid, because gfp_allowed_mask excludes sleeping.
+ */
 static void kmemtrace_stacks_setup(void)
 {
 	if (!kmemtrace_boot_stacks)

@@ -28,8 +28,9 @@
  * The hash table
  * --------------
  * An event only reads the table, without a lock.  The first event of a call site adds
- * an entry.  Entries stay until their module is unloaded, because an event may have
- * found its entry before a session begins and may record its call site afterwards.
+ * an entry.  Entries stay until their code is freed, with the module or after its init,
+ * because an event may have found its entry before a session begins and may record its
+ * call site afterwards.
  *
  * One unit: events, the table, and modules share the slots and their locking rules.
  */
@@ -87,7 +88,7 @@ struct kmemtrace_tag_slot {
 	const struct alloc_tag	*tag;
 };
 
-/* A line of the table whose module was unloaded. */
+/* A line of the table whose code was freed: an unloaded module, or a module's init code. */
 struct kmemtrace_gone_tag {
 	struct list_head	list;
 	u64			went;
@@ -261,8 +262,8 @@ static bool kmemtrace_slot_has_line(const struct kmemtrace_tag_slot *slot)
 }
 
 /*
- * Positions in the file: 0 is the head, then come the slots, and then the lines of
- * unloaded modules.
+ * Positions in the file: 0 is the head, then come the slots, and then the lines whose
+ * code was freed.
  */
 static void *kmemtrace_tags_find(loff_t *pos)
 {
@@ -460,7 +461,11 @@ static int kmemtrace_tags_attach(void)
 		pr_err("no memory for the call sites of allocation tags\n");
 		return -ENOMEM;
 	}
-	/* An event that reads the pointer also reads that the slots are unused. */
+	/*
+	 * An event that reads the pointer also reads that the slots are unused.  Pairs
+	 * with READ_ONCE() in __kmemtrace_tagged_call_site(), whose accesses depend on
+	 * the pointer.
+	 */
 	smp_store_release(&kmemtrace_tag_slots, slots);
 	return 0;
 }
@@ -479,7 +484,7 @@ static void kmemtrace_tags_release(void)
 	kvfree(slots);
 }
 
-/* Drop the lines of modules that were unloaded in earlier sessions. */
+/* Drop the lines whose code was freed before this session. */
 static void kmemtrace_tags_begin(void)
 {
 	struct kmemtrace_gone_tag *gone, *next;

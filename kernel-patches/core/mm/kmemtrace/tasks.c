@@ -51,8 +51,7 @@ struct kmemtrace_task {
 
 /*
  * The log: a ring of the last names that tasks had before a change or their end.  The
- * lock is acquired with task_lock() held or by a task at its end, and no other lock
- * nests inside.
+ * lock may be acquired with task_lock() held, so no other lock nests inside.
  */
 static DEFINE_RAW_SPINLOCK(kmemtrace_tasks_lock);
 static unsigned int kmemtrace_n_tasks __ro_after_init = KMEMTRACE_TASKS;
@@ -166,7 +165,10 @@ static bool kmemtrace_find_living(pid_t *pid, struct kmemtrace_task *found)
 	return p;
 }
 
-/* Return NULL if there is no memory; the file then shows the tasks of its reading. */
+/*
+ * Copy all living tasks, and store their number in @n_found.  Return NULL if there is no
+ * memory; the file then shows the tasks that exist when it is read.  Sleeps.
+ */
 static struct kmemtrace_task *kmemtrace_copy_living(unsigned int *n_found)
 {
 	unsigned int n, room = READ_ONCE(nr_threads) + 64;

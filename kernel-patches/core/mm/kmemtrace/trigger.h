@@ -27,8 +27,8 @@ enum kmemtrace_trigger_kind {
  * list		changed with kmemtrace_mutex held, walked with it held or under RCU
  *		(see trigger.c)
  * armed	atomic; firing sets it to 0 by atomic_xchg(), in any context but NMI, and
- *		back to 1 if no snapshot was taken; a write to the file trigger sets it
- *		to 1 with kmemtrace_mutex held
+ *		back to 1 if recording has ended meanwhile; a write to the file trigger
+ *		sets it to 1 with kmemtrace_mutex held
  * held_bytes	the count of a CPU is changed by that CPU with interrupts off, and a
  *		seqcount protects its readers; the lock in struct kmemtrace_counter
  *		protects the common part; set while no CPU counts: see counter.h
@@ -79,7 +79,7 @@ int kmemtrace_parse_kind(const char *text, const char **operand);
  * count.  @trigger: kind and text are set.  @operand: a copy of the operand, which is
  * changed to the name without the limit.  Triggers are identified by their texts, so a
  * trigger is parsed only if no other trigger has the same text.  Return 0, -ENOMEM, or
- * another -errno after logging the reason.  The caller frees the memory in both cases.
+ * another -errno after logging the reason.  The caller frees the memory, also on failure.
  * Context: slab_mutex is not held and may be acquired; kmemtrace_mutex may be held.
  * Sleeps.
  */

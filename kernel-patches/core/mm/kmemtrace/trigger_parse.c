@@ -26,8 +26,8 @@ int kmemtrace_bad_trigger(int err, const char *text, const char *why)
 }
 
 /*
- * Cut @text at its last '>' and parse the rest as a number of bytes.  Return false
- * if there is no number, or if it is 0.
+ * Cut @text at its last '>' and parse the rest as a number of bytes.  Return false if
+ * there is no text before '>', no number, or a number that is not from 1 to S64_MAX.
  */
 static bool kmemtrace_cut_limit(char *text, u64 *bytes)
 {
@@ -58,7 +58,8 @@ static int kmemtrace_count_match(void *data, unsigned long addr)
 /*
  * Find the return addresses of a call site.  @name: a function, which stands for all
  * return addresses within it; or FUNCTION+OFFSET, as reports print a call site, or
- * an address, for a single return address.
+ * an address, for a single return address.  @name is changed.  Return 0, -EINVAL for an
+ * invalid number or offset, -ENOENT, or -ENOTUNIQ if several functions have the name.
  */
 static int kmemtrace_find_site(struct kmemtrace_trigger *trigger, char *name)
 {

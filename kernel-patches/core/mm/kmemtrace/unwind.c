@@ -56,7 +56,11 @@
 
 /* The stack that is being unwound. */
 struct kmemtrace_bounds {
-	unsigned long	end;		/* address of the first byte behind it */
+	/*
+	 * Of the task's stack: address of the first byte behind it.  Of the interrupts'
+	 * stack: address of its last word, which contains the interrupted stack pointer.
+	 */
+	unsigned long	end;
 	bool		is_task;	/* the task's stack, not that of interrupts */
 };
 
@@ -182,7 +186,7 @@ kmemtrace_last_frame(unsigned long bp, unsigned long next,
 	unsigned long regs = (unsigned long)task_pt_regs(current);
 	bool was_task = bounds->is_task;
 
-	/* System call: the entry code cleared it. */
+	/* System call: the entry code cleared the frame pointer. */
 	if (!next && bp == regs - 2 * sizeof(long))
 		return KMEMTRACE_STEP_DONE;
 	/* Exception or interrupt, which encodes the address of its registers. */
@@ -279,10 +283,10 @@ static bool kmemtrace_alloc_cache(void)
  * zeros is a valid layout.
  */
 enum kmemtrace_layout {
-	KMEMTRACE_LAYOUT_CALL = 1,	/* a frame of that size */
+	KMEMTRACE_LAYOUT_CALL = 1,	/* next return address size bytes further up */
 	KMEMTRACE_LAYOUT_SWITCH,	/* first frame on the interrupts' stack */
 	KMEMTRACE_LAYOUT_REGS,		/* registers of an entry to the kernel */
-	KMEMTRACE_LAYOUT_BP,		/* a frame that ends there above BP */
+	KMEMTRACE_LAYOUT_BP,		/* a frame that ends size bytes above BP */
 	KMEMTRACE_LAYOUT_END,		/* the last one of a stack */
 	KMEMTRACE_LAYOUT_OTHER,		/* the kernel's unwinder is needed */
 };
@@ -371,7 +375,7 @@ static noinline u64 kmemtrace_learn_layout(unsigned long ip)
 		     KMEMTRACE_BP_SHIFT | (u16)orc.sp_offset;
 	u64 entry = (u64)layout << KMEMTRACE_LAYOUT_SHIFT | (u32)ip;
 
-	/* Another address with the same lower half must not find it. */
+	/* An address with the same lower half and another upper half must find no entry. */
 	if ((ip | KMEMTRACE_IP_UPPER) == ip)
 		WRITE_ONCE(*kmemtrace_layout_entry(ip), entry);
 	return entry;
@@ -584,7 +588,7 @@ void kmemtrace_unwind_init(void)
 #endif
 }
 
-/* noinline: the frame is its own. */
+/* noinline, so that __builtin_frame_address(0) is the frame of this function. */
 noinline unsigned int kmemtrace_unwind(unsigned long call_site,
 				       unsigned long *entries, unsigned int max)
 {

@@ -14,7 +14,10 @@
 unsigned int kmemtrace_unwind(unsigned long call_site, unsigned long *entries,
 			      unsigned int max);
 
-/* Allocate the caches of the unwinder.  Context: early boot; may sleep. */
+/*
+ * Allocate the table of the unwinder, and follow modules.  Without memory for the table,
+ * kmemtrace_unwind() returns 0 for all stacks.  Context: early boot, one CPU runs.
+ */
 void kmemtrace_unwind_init(void);
 
 #endif /* _MM_KMEMTRACE_UNWIND_H */

@@ -63,9 +63,9 @@ struct kmemtrace_buffers *kmemtrace_view_get(struct kmemtrace_view *view,
  * The view becomes the owner of the reference to @buffers, and the caller that of the
  * reference to the old set.  Context: any but NMI.
  *
- * After a change of kmemtrace_live the caller calls kmemtrace_recheck(), so that the
- * next event of each CPU is recorded into the new set.  A CPU may still write a record
- * to the old set when this function returns.
+ * If events are recorded, the caller calls kmemtrace_recheck() after a change of
+ * kmemtrace_live, so that the next event of each CPU is recorded into the new set.  A CPU
+ * may still write a record to the old set when this function returns.
  */
 struct kmemtrace_buffers *
 kmemtrace_view_replace(struct kmemtrace_view *view,
@@ -74,8 +74,9 @@ kmemtrace_view_replace(struct kmemtrace_view *view,
 /*
  * Return whether the set of a view has changed since @generation.  A reader calls this
  * function after kmemtrace_acquire_records().  If the set has not changed yet, a later
- * change makes kmemtrace_release_records() fail, because a set is sealed or begins
- * another epoch after the view has changed.  Any context.
+ * snapshot makes kmemtrace_release_records() fail, because the set is sealed or begins
+ * another epoch after the view has changed.  A set that a view only drops gets no more
+ * records, and its acquired records stay valid.  Any context.
  */
 static inline bool kmemtrace_view_changed(struct kmemtrace_view *view,
 					  unsigned int generation)
@@ -84,7 +85,8 @@ static inline bool kmemtrace_view_changed(struct kmemtrace_view *view,
 }
 
 /*
- * Queue an irq_work that wakes the readers of a CPU's records.  Context: any but NMI.
+ * If readers wait for a CPU's records, queue an irq_work that wakes them.  Context: any
+ * but NMI.
  */
 void kmemtrace_view_wake(struct kmemtrace_view *view, unsigned int cpu);
 

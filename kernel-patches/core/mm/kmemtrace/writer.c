@@ -104,10 +104,10 @@ bool kmemtrace_leave_buffer(struct kmemtrace_cpu *kc)
 NOKPROBE_SYMBOL(kmemtrace_leave_buffer);
 
 /*
- * kmemtrace_buffers_seal() changes the live set and then reads which buffers were
- * begun; this function begins a buffer and then reads which set is live.  So a
- * buffer that was begun is either sealed or not written to.  A buffer that is not
- * sealed could never be left.
+ * A snapshot changes the live set, and then kmemtrace_buffers_seal() reads which CPUs
+ * have entered the epoch of the old set; this function enters an epoch and then reads
+ * which set is live.  A buffer whose epoch was entered is therefore sealed or not
+ * written to.  A buffer that is not sealed could never be left.
  */
 struct rchan_buf *kmemtrace_enter_buffer(struct kmemtrace_cpu *kc,
 					 struct kmemtrace_buffers *live,
@@ -159,9 +159,9 @@ again:
 			   (int)(buf->chan->subbuf_size - kmemtrace_record_size));
 		/*
 		 * Orders the limit before the reads of all that changes with it:
-		 * the events refused in NMI context, whether to record, and
-		 * where.  Pairs with kmemtrace_recheck(): either the change is
-		 * seen here, or the limit is set there after this.
+		 * the refused events, the filter, the watcher, whether to record,
+		 * and where.  Pairs with smp_mb() in kmemtrace_recheck(): either
+		 * the change is seen here, or the limit is set to -1 after this.
 		 */
 		smp_mb();
 	} while (!READ_ONCE(kmemtrace_recording) ||

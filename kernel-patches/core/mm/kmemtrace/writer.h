@@ -8,10 +8,11 @@
  * a time, and the memory that is written per event is not shared between CPUs.  An NMI
  * can interrupt the writer, so an event in NMI context is counted as lost instead of
  * recorded.  The writer acquires no lock except the leaf locks of triggers that count
- * bytes (counter.h, held.c) and, at the first event of a call site with an allocation
- * tag, that of the table tags (tags.c).  The writer allocates no memory and wakes no task (an
- * irq_work wakes the readers), so the scheduler and timekeeping may cause events with
- * any lock held.  guard.h describes an event inside of the writer.
+ * bytes (counter.h, held.c), with kmemtrace.stacks=yes that of the stack depot (stacks.c)
+ * and, at the first event of a call site with an allocation tag, that of the table tags
+ * (tags.c).  The writer allocates no memory and wakes no task (an irq_work wakes the
+ * readers), so the scheduler and timekeeping may cause events with any lock held.
+ * guard.h describes an event inside of the writer.
  *
  * Readers
  * -------
@@ -81,7 +82,11 @@ typedef bool kmemtrace_filter_fn(u8 event_id, u8 type_id, u64 ptr,
  */
 void kmemtrace_writer_set_filter(kmemtrace_filter_fn *filter);
 
-/* A watcher is called for each event after the event was recorded or lost. */
+/*
+ * A watcher is called for each allocation, free, and deferred free after the event was
+ * recorded, rejected by the filter, or lost because there was no room.  It is not called
+ * for a refused event, or while nothing is recorded.
+ */
 struct kmemtrace_watcher {
 	/*
 	 * Account an event.  Return a pointer for fire(), or NULL if fire() need not
@@ -145,7 +150,8 @@ u64 kmemtrace_record_time(void);
 void kmemtrace_end_records(void);
 
 /*
- * Write a STOP record on this CPU, if there is room.  @why: reason, for user space.
+ * Write a STOP record on this CPU, if there is room and records have at least version 2.
+ * @why: reason, for user space.
  * @caller: return address of the code that stops tracing, or 0.  Context: in a guarded
  * section that is not nested in the writing of a record.
  */
@@ -155,8 +161,8 @@ void kmemtrace_write_stop(const char *why, unsigned long caller);
 
 /*
  * Write a LOST record to @buf for the events that a CPU lost since its last LOST
- * record.  Do nothing if there are no such events, or if there is no room.  Context:
- * between kmemtrace_begin_write() and kmemtrace_end_write().
+ * record.  Do nothing if there are no such events, if there is no room, or with version 1
+ * of the records.  Context: between kmemtrace_begin_write() and kmemtrace_end_write().
  */
 void kmemtrace_write_lost(struct kmemtrace_cpu *kc, struct rchan_buf *buf);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tracepoints for the allocations and frees that no kmem tracepoint reports, and for
- * the table of tasks.
+ * Tracepoints for the allocations and frees that no kmem tracepoint reports with their
+ * callers, and for the table of tasks.
  *
  * These tracepoints have no trace events, so the events that ftrace and perf list do
  * not depend on CONFIG_KMEMTRACE.  The hooks in <linux/kmemtrace.h> call the
@@ -49,13 +49,13 @@ DECLARE_TRACE_EVENT(kmemtrace_cache_free,
 		 const struct kmem_cache *s),
 	TP_ARGS(call_site, ptr, s));
 
-/* Pages were allocated. */
+/* Pages were allocated, or are a part of an allocation that was split. */
 DECLARE_TRACE_EVENT(kmemtrace_page_alloc,
 	TP_PROTO(unsigned long call_site, struct page *page, size_t bytes_req,
 		 size_t bytes_alloc, gfp_t gfp_flags, int node),
 	TP_ARGS(call_site, page, bytes_req, bytes_alloc, gfp_flags, node));
 
-/* Pages are about to be freed. */
+/* Pages are about to be freed, or their allocation is about to be split. */
 DECLARE_TRACE_EVENT(kmemtrace_page_free,
 	TP_PROTO(unsigned long call_site, struct page *page),
 	TP_ARGS(call_site, page));
@@ -71,18 +71,18 @@ DECLARE_TRACE_EVENT(kmemtrace_percpu_free,
 	TP_PROTO(unsigned long call_site, const void *ptr),
 	TP_ARGS(call_site, ptr));
 
-/* A vmalloc area was allocated. */
+/* A vmalloc area was allocated, or vrealloc() returned the same area. */
 DECLARE_TRACE_EVENT(kmemtrace_vmalloc_alloc,
 	TP_PROTO(unsigned long call_site, const void *ptr, size_t bytes_req,
 		 size_t bytes_alloc, gfp_t gfp_flags, int node),
 	TP_ARGS(call_site, ptr, bytes_req, bytes_alloc, gfp_flags, node));
 
-/* A vmalloc area is about to be freed. */
+/* A vmalloc area is about to be freed, or vrealloc() returned the same area. */
 DECLARE_TRACE_EVENT(kmemtrace_vmalloc_free,
 	TP_PROTO(unsigned long call_site, const void *ptr),
 	TP_ARGS(call_site, ptr));
 
-/* A slab object was passed to kfree_rcu(), which has not queued the object yet. */
+/* Memory of kmalloc() or a cache was passed to kfree_rcu(), and is not queued yet. */
 DECLARE_TRACE_EVENT(kmemtrace_kfree_rcu,
 	TP_PROTO(unsigned long call_site, const void *ptr),
 	TP_ARGS(call_site, ptr));
