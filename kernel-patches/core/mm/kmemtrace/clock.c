@@ -27,6 +27,7 @@
 #include <linux/jump_label.h>
 #include <linux/kernel.h>
 #include <linux/kprobes.h>
+#include <linux/preempt.h>
 #include <linux/printk.h>
 #include <linux/sched/clock.h>
 #include <linux/workqueue.h>
@@ -62,7 +63,13 @@ NOKPROBE_SYMBOL(kmemtrace_check_clock);
 
 u64 kmemtrace_clock(void)
 {
-	return kmemtrace_raw_clock();
+	u64 now;
+
+	/* A migration would combine the counter and the factors of two CPUs. */
+	preempt_disable_notrace();
+	now = kmemtrace_raw_clock();
+	preempt_enable_notrace();
+	return now;
 }
 NOKPROBE_SYMBOL(kmemtrace_clock);
 

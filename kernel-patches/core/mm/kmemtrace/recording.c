@@ -11,6 +11,7 @@
 #include <linux/tracepoint.h>
 
 #include "buffer.h"
+#include "clock.h"
 #include "guard.h"
 #include "recording.h"
 #include "view.h"
@@ -69,6 +70,8 @@ static void kmemtrace_forget(struct kmemtrace_cpu *kc, unsigned int cpu,
 {
 	kc->lost = 0;
 	kc->reported = 0;
+	/* Events that are lost before the first record are lost since this time. */
+	kc->last = *(u64 *)data;
 	atomic_long_set(&kc->refused, 0);
 	kc->reported_refused = 0;
 	/*
@@ -82,7 +85,9 @@ NOKPROBE_SYMBOL(kmemtrace_forget);
 
 void kmemtrace_writer_reset_lost(void)
 {
-	kmemtrace_visit_cpus(kmemtrace_forget, NULL);
+	u64 now = kmemtrace_clock();
+
+	kmemtrace_visit_cpus(kmemtrace_forget, &now);
 }
 
 static void kmemtrace_report_lost(struct kmemtrace_cpu *kc, unsigned int cpu,
