@@ -6,7 +6,8 @@ KMT_TOOLS_TESTS = \
 	tests/tools/include-graph.py \
 	tests/tools/include-graph-rules.py \
 	tests/tools/mutation-statements.py \
-	tests/tools/object-layers.py
+	tests/tools/object-layers.py \
+	tests/tools/python-tests.py
 TESTS += $(KMT_TOOLS_TESTS)
 EXTRA_DIST += $(KMT_TOOLS_TESTS)
 
