@@ -55,8 +55,8 @@ static inline void kmtd_session_add_error(KmtdSession *session, GError *error)
 
 /*
  * Prepare the recording, as far as possible without switching tracing on.
- * Return FALSE and set an error on failure; kmtd_session_clear() releases what
- * was prepared.
+ * Return FALSE and set an error on failure. In both cases the caller must call
+ * kmtd_session_clear() at the end.
  */
 gboolean kmtd_session_prepare(KmtdSession *session, GError **error);
 

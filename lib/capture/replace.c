@@ -188,8 +188,8 @@ static gboolean has_symbol_form(int dir_fd, const char *name, const char *table,
 }
 
 /*
- * Return whether the file has the content of the table, as far as its format
- * shows.
+ * Return whether the beginning of the file has the format of the table.
+ * may_be_short: the file may end within the tested part.
  */
 static gboolean is_table(int dir_fd, const char *name, const char *table,
 			 gboolean may_be_short)

@@ -26,8 +26,8 @@ typedef struct {
 	gint64 now; /* merged time, ns */
 	union {
 		guint64 hash;	   /* before matching: hash of the address */
-		gint64 alloc_time; /* after matching, FREE: merged time of the
-				    * allocation in ns */
+		gint64 alloc_time; /* after matching, FREE: time of the
+				    * allocation as in now */
 	};
 	guint32 class_id; /* allocation class of the object; see
 			   * lib/match/keys.h */

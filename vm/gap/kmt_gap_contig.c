@@ -121,7 +121,7 @@ static void gap_alloc_contig_compound(void)
 #endif
 
 #ifdef CONFIG_CMA
-/* The first CMA area; boot with hugetlb_cma= for one. */
+/* Allocate from the first CMA area, if hugetlb_cma= on the command line made one. */
 static noinline void gap_cma(void)
 {
 	struct page *(*allocate)(struct cma *cma, unsigned long count,

@@ -141,7 +141,8 @@ static void kmemtrace_leave(struct kmemtrace_cpu *kc, unsigned int cpu,
 NOKPROBE_SYMBOL(kmemtrace_leave);
 
 /*
- * A limit of -1 is not enough to free the set: an event reads the offset of its CPU's
+ * Let each CPU leave the set, so that the set can be freed.  That no record fits, because
+ * the limit of each CPU is -1, does not suffice: an event reads the offset of its CPU's
  * buffer before it compares the offset with the limit.
  */
 void kmemtrace_writer_leave_set(struct kmemtrace_buffers *buffers)
