@@ -48,7 +48,11 @@ static inline KmtKind kmt_kind_layer(KmtKind kind)
 #define KMT_N_LAYERS 4
 extern const KmtKind kmt_layers[KMT_N_LAYERS];
 
-/* Sums are exact; kmt_totals_add() reports a sum that exceeds 64 bits. */
+/*
+ * Sums over allocations, frees, or objects. A sum of 64 bits that overflows is
+ * reported as a finding. kmt_aggregate_scale() multiplies the sums of a sampled
+ * capture, which are estimates.
+ */
 typedef struct {
 	guint64 allocs;
 	guint64 frees;

@@ -27,7 +27,7 @@ typedef enum {
 				     * directory */
 	KMT_DAEMON_ERROR_FOREIGN,   /* a file in the directory is not a
 				     * capture's */
-	KMT_DAEMON_ERROR_DIRECTORY_BUSY, /* another kmemtraced uses the
+	KMT_DAEMON_ERROR_DIRECTORY_BUSY, /* another program writes to the
 					  * directory */
 	KMT_DAEMON_ERROR_DISK_FULL,	 /* no disk space, or a quota or size
 					  * limit */

@@ -67,7 +67,7 @@ static gboolean load(const char *path, const char *what, GError **error)
 }
 
 /*
- * Number of compressed bytes that libarchive gets per call. The unit tests use
+ * Number of compressed bytes that libarchive gets per call. The fuzzers use
  * fewer, to test the chunk ends.
  */
 #ifndef STEP_BYTES

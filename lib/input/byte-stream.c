@@ -14,7 +14,7 @@
  */
 #define PIPE_BYTES (1 << 20)
 
-/* Number of bytes per read for a peek. The unit tests use fewer. */
+/* Number of bytes per read for a peek. The fuzzers use fewer. */
 #ifndef PEEK_CHUNK_BYTES
 #define PEEK_CHUNK_BYTES 4096
 #endif

@@ -10,14 +10,6 @@
 #define MAX_PAYLOAD                                                            \
 	(KMEMTRACE_MARK_ARGS * (sizeof(guint64) + KMEMTRACE_MARK_STRING))
 
-/*
- * Maximum size of all stored payloads in bytes. The unit tests use a smaller
- * limit.
- */
-#ifndef MAX_BYTES
-#define MAX_BYTES KMT_INPUT_MAX_MARK_BYTES
-#endif
-
 /* The current mark of a file while its MORE records are read. */
 typedef struct {
 	gboolean open;
@@ -106,7 +98,8 @@ static void close_mark(KmtInputMarks *marks, OpenMark *open)
 	open->open = FALSE;
 	mark->payload_size = MIN(mark->payload_size, open->payload->len);
 	if (marks->marks->len == KMT_INPUT_MAX_MARKS ||
-	    mark->payload_size > MAX_BYTES - marks->payloads->len) {
+	    mark->payload_size >
+		    KMT_INPUT_MAX_MARK_BYTES - marks->payloads->len) {
 		marks->dropped++;
 		return;
 	}

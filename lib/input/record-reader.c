@@ -15,7 +15,7 @@
 #define RELEASE_ALIGN_BYTES ((guintptr)2 << 20)
 
 /*
- * Number of records per conversion buffer. The unit tests use a smaller number
+ * Number of records per conversion buffer. The fuzzers use a smaller number
  * to test the buffer ends.
  */
 #ifndef BUFFER_RECORDS

@@ -7,7 +7,7 @@
 #include "lib/input/spool.h"
 #include "lib/input/record-stream.h"
 
-/* Size of the buffer for undecoded bytes. The unit tests use a smaller size. */
+/* Size of the buffer for undecoded bytes. The fuzzers use a smaller size. */
 #ifndef RAW_BYTES
 #define RAW_BYTES (64 * 1024)
 #endif

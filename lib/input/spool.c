@@ -10,7 +10,7 @@
 #include "lib/input/spool.h"
 
 /*
- * Number of bytes per write. The unit tests use fewer, to test the buffer ends.
+ * Number of bytes per write. The fuzzers use fewer, to test the buffer ends.
  */
 #ifndef STEP_BYTES
 #define STEP_BYTES (256 * 1024)

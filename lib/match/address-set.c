@@ -26,7 +26,7 @@ struct KmtMatchAddressSet {
 };
 
 /*
- * Initial number of slots, a power of two. The unit tests use a smaller number.
+ * Initial number of slots, a power of two. The fuzzers use a smaller number.
  */
 #ifndef FIRST_SLOTS
 #define FIRST_SLOTS 64

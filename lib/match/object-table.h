@@ -92,7 +92,7 @@ extern KmtMatchEntry kmt_match_no_entry;
 #define KMT_MATCH_CHUNK_ENTRIES	      ((guint32)1 << KMT_MATCH_CHUNK_BITS)
 #define KMT_MATCH_ENTRY_BLOCK_ENTRIES ((guint32)1 << KMT_MATCH_ENTRY_BLOCK_BITS)
 
-/* log2 of the number of segments. The unit tests use fewer segments. */
+/* log2 of the number of segments. The fuzzers use fewer segments. */
 #ifndef KMT_MATCH_SEGMENT_BITS
 #define KMT_MATCH_SEGMENT_BITS 6
 #endif
