@@ -178,6 +178,8 @@ class Kernel(Guest):
                          r"+3000\.0")
         self.assertRegex(text, r"both with stacks +2\.0 x")
         self.assertEqual(found["v2"]["record"], 64)
+        self.assertEqual(found["kernels"][0]["v2_mean"], 99)
+        self.assertEqual(found["kernels"][0]["off_mean"], 2)
         self.assertTrue(all(g["met"] is not False for g in found["goals"]))
 
     def test_too_many(self):
