@@ -23,7 +23,7 @@ typedef struct {
 	gboolean children;
 	const char *filter;
 	gboolean keep_own;
-	KmtdCommand *command;	      /* ends the recording; NULL: none */
+	KmtdCommand *command; /* its exit ends the recording; NULL: none */
 	const KmtCliSignals *signals; /* blocked by main() */
 	const char *proc;
 	const char *sys;

@@ -92,7 +92,8 @@ typedef struct {
 	/* Private: */
 	KmtGroupState **states;
 	KmtDetail **details;	/* NULL: no option needs details */
-	KmtDeferred **deferred; /* n_deferred; for each group, or NULL */
+	KmtDeferred **deferred; /* n_deferred entries, for the first groups;
+				 * an entry may be NULL */
 	guint32 n_deferred;
 	guint64 **keys; /* for each group its kind and values */
 	KmtIndex index; /* from keys to groups */

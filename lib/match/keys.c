@@ -22,7 +22,8 @@
 
 #define CONTEXT_FLAGS (KMEMTRACE_FLAG_HARDIRQ | KMEMTRACE_FLAG_SOFTIRQ)
 
-/* Parts whose number is in the upper half of the first word of a flags pair. */
+/* Parts whose values have a number in the upper half of the first word of a
+ * pair of KmtMatchKeys.flags. */
 #define BEYOND_FLAGS (KMT_MATCH_KEY_OWNER | KMT_MATCH_KEY_PHASE)
 
 #define BEYOND_FILE (KMT_MATCH_KEY_NODE | KMT_MATCH_KEY_GFP | BEYOND_FLAGS)

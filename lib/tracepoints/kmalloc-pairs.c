@@ -101,8 +101,9 @@ static gboolean is_pair(const KmtTracepointPairs *pairs,
 }
 
 /*
- * Decide on the possible first event of the record's context, if there is one.
- * Return whether record is the second event.
+ * If an event of the record's context waits for its second event, return
+ * whether record is that event, and drop the waiting one in this case.
+ * Otherwise return FALSE. Afterwards no event of the context waits.
  */
 static gboolean decide(KmtTracepointPairs *pairs,
 		       const struct kmemtrace_event_v2 *record)
