@@ -247,19 +247,20 @@ class Workloads(Guest):
         """The overheads are relative to the run without a tracer."""
         self.consoles = [self.console(-1), self.console(0), self.console(0.9),
                          self.console(9), self.console(1.5, events=500),
-                         self.console(1.25)]
+                         self.console(1.25), self.console(5, events=510)]
         with tempfile.NamedTemporaryFile() as figures:
             status, text = self.run_it(
                 "--strict", "--without", "old", "--kernel", "6.1", "--json",
                 figures.name, "--tracers",
-                "kmemtrace-ring,ftrace-ring,kmemtrace,perf")
+                "kmemtrace-ring,ftrace-ring,kmemtrace,perf,lttng")
             found = json.load(figures)
         self.assertEqual(status, 3)
         self.assertEqual(self.boots, [
             (kernel, f"kmt_tracer={tracer} kmt_workloads=dbench,tbench,build")
             for kernel, tracer in (
                 ("old", "none"), ("6.1", "none"), ("6.1", "kmemtrace-ring"),
-                ("6.1", "ftrace-ring"), ("6.1", "kmemtrace"), ("6.1", "perf"))])
+                ("6.1", "ftrace-ring"), ("6.1", "kmemtrace"), ("6.1", "perf"),
+                ("6.1", "lttng"))])
         self.assertRegex(text, r"without kmemtrace +(-1\.00 % *){3}")
         self.assertRegex(text, r"no tracer +(2 M *){3}")
         self.assertRegex(text, r"ftrace, overwriting +(\+9\.00 % *){3}")
@@ -270,8 +271,26 @@ class Workloads(Guest):
                          r"tracer +0\.10 x +< 1 x +met")
         self.assertRegex(text, r"build, kmemtraced, relative to the next tracer +"
                          r"1\.20 x +< 1 x +MISSED")
+        self.assertRegex(text, r"LTTng, to a file +(510 *){3}")
         self.assertRegex(text, r"events per 1 M instructions +250")
         self.assertEqual(found["instructions"]["none"]["build"], 2000000)
+        self.assertEqual(found["events"]["lttng"]["build"], 510)
+
+    def test_missing_events(self):
+        """A tracer that recorded much less than kmemtrace is an error."""
+        self.consoles = [self.console(0), self.console(3, events=500),
+                         self.console(2, events=300)]
+        with self.assertRaisesRegex(Exception, "LTTng.* recorded 300 events of "
+                                    "dbench, kmemtraced 500"):
+            self.run_it("--kernel", "6.1", "--tracers", "kmemtrace,lttng")
+
+    def test_lttng_without_kprobes(self):
+        """A kernel that the modules of LTTng cannot use is refused."""
+        with tempfile.TemporaryDirectory() as kernel:
+            with open(os.path.join(kernel, ".config"), "w", encoding="utf-8") as f:
+                f.write("# CONFIG_KPROBES is not set\n")
+            with self.assertRaisesRegex(Exception, "lacks CONFIG_KPROBES"):
+                self.script.lttnglib.build(kernel)
 
     def test_files(self):
         """A tar contains a file once, and a program with its libraries."""

@@ -14,6 +14,10 @@ ft=/sys/kernel/debug/tracing
 events="kmalloc kfree kmem_cache_alloc kmem_cache_free mm_page_alloc mm_page_free"
 tracer=$(sed -n 's/^.*kmt_tracer=\([a-z-]*\).*$/\1/p' /proc/cmdline)
 workloads=$(sed -n 's/^.*kmt_workloads=\([a-z,]*\).*$/\1/p' /proc/cmdline)
+# The buffer of the processor is as large for each tracer: 16 sub-buffers of 512 KiB.
+subbufs=16
+subbuf_kb=512
+buffer_kb=$((subbufs * subbuf_kb))
 export PATH=/bin:/usr/bin:/usr/sbin:/sbin HOME=/tmp
 
 # --- Tracers --------------------------------------------------------------------
@@ -48,6 +52,42 @@ list()
 	done
 }
 
+# kmemtrace has events that are not among those of kmem.
+kmemtrace_begin()
+{
+	local file name
+
+	echo $((subbuf_kb * 1024)) >$kmt/subbuf_size
+	echo $subbufs >$kmt/subbufs
+	for file in "$kmt"/events/*/enabled; do
+		name=${file%/enabled}
+		case ${name##*/} in
+		kmalloc|kfree|cache_alloc|cache_free|page_alloc|page_free) ;;
+		*) echo 0 >"$file" ;;
+		esac
+	done || fail "cannot set up kmemtrace"
+}
+
+# lttng_begin OPTION...: start a session that lttng create makes with OPTION.
+lttng_begin()
+{
+	local names
+
+	# LTTng's names: kmem_kmalloc, kmem_cache_alloc, kmem_mm_page_alloc.
+	names=$(list 'kmem_%s,' | sed 's/kmem_kmem_/kmem_/g; s/,$//')
+	[ -e /proc/lttng ] || {
+		mkdir -p /var/run /dev/shm
+		lttng-sessiond --daemonize --kmod-probes=kmem
+	} || fail "lttng-sessiond does not start"
+	{
+		lttng --quiet create kmem --output=/data/lttng "$@" &&
+			lttng --quiet enable-channel --kernel --num-subbuf=$subbufs \
+				--subbuf-size=${subbuf_kb}k channel &&
+			lttng --quiet enable-event --kernel --channel=channel "$names" &&
+			lttng --quiet start
+	} || fail "lttng does not record"
+}
+
 # begin, end: enclose a workload. The tracers whose name ends in -ring keep the newest
 # events in the memory of the kernel; the others write all events to a file.
 begin()
@@ -55,42 +95,108 @@ begin()
 	case $tracer in
 	none) ;;
 	kmemtrace-ring)
+		kmemtrace_begin
 		echo overwrite >$kmt/mode
 		echo 1 >$kmt/enabled ;;
 	kmemtrace)
+		kmemtrace_begin
 		daemon_start /data/capture ;;
 	ftrace-ring)
+		echo $buffer_kb >$ft/buffer_size_kb
+		echo >$ft/trace
 		for event in $events; do
 			echo 1 >$ft/events/kmem/"$event"/enable
 		done ;;
 	ftrace)
 		# shellcheck disable=SC2046 # several words
-		in_background trace-cmd record -o /data/trace.dat \
+		in_background trace-cmd record -b $buffer_kb -o /data/trace.dat \
 			$(list ' -e kmem:%s') ;;
 	perf)
+		# By default perf writes whatever is in the buffer, and records the events of
+		# these writes, so that it never comes to rest.
 		# shellcheck disable=SC2046
-		in_background perf record -a -o /data/perf.data \
-			$(list ' -e kmem:%s') ;;
+		in_background perf record -a -m ${buffer_kb}K --mmap-flush=${subbuf_kb}K \
+			-o /data/perf.data $(list ' -e kmem:%s') ;;
+	perf-ring)
+		# shellcheck disable=SC2046
+		in_background perf record --overwrite -a -m ${buffer_kb}K \
+			-o /data/perf.data $(list ' -e kmem:%s') ;;
+	lttng)
+		lttng_begin ;;
+	lttng-ring)
+		lttng_begin --snapshot ;;
 	*)
 		fail "no such tracer: $tracer" ;;
 	esac
 }
 
+# figure TEXT FILE: print the number that follows TEXT in the first line that begins with
+# TEXT, or 0.
+figure()
+{
+	sed -n "s/^ *$1:* *\([0-9]*\).*/\1/p" "$2" | awk '{ print; exit } END { if (!NR) print 0 }'
+}
+
+# count_events: count the recorded events in $kept, and those that were lost or
+# overwritten in $lost.
+count_events()
+{
+	local log=/tmp/count.log
+
+	case $tracer in
+	kmemtrace*)
+		lost=$(total_overruns)
+		kept=$(($(cat /data/capture/cpu*.out | wc -c) / 64)) ;;
+	ftrace-ring)
+		cat $ft/per_cpu/cpu0/stats >$log
+		kept=$(figure entries $log)
+		lost=$(($(figure overrun $log) + $(figure 'dropped events' $log))) ;;
+	ftrace)
+		trace-cmd report --stat -i /data/trace.dat >$log 2>&1
+		# trace-cmd reads the rest of the buffer after it has printed the figures.
+		kept=$(($(figure 'read events' $log) + $(figure entries $log)))
+		lost=$(($(figure overrun $log) + $(figure 'dropped events' $log))) ;;
+	perf*)
+		perf report --stdio --stats -i /data/perf.data >$log 2>&1
+		kept=$(figure 'SAMPLE events' $log)
+		lost=$(figure 'LOST.* events' $log) ;;
+	lttng*)
+		babeltrace2 /data/lttng -c sink.utils.counter -p step=+0 >$log 2>&1
+		kept=$(awk '/ Event message/ { print $1 }' $log)
+		lost=$(awk '/ Discarded/ { n += $1 } END { print n + 0 }' $log) ;;
+	esac
+	[ ! -e $log ] || cat $log
+}
+
 end()
 {
+	local kept lost
+
 	case $tracer in
+	none) return ;;
 	kmemtrace-ring)
-		echo 0 >$kmt/enabled ;;
+		echo 1 >$kmt/snapshot/take
+		echo 0 >$kmt/enabled
+		kmemtraced --quiet --snapshot -D /data/capture || fail "no snapshot"
+		echo 1 >$kmt/snapshot/reset ;;
 	kmemtrace)
-		daemon_stop
-		echo "workloads: events $1 $(($(cat /data/capture/cpu*.out | wc -c) / 64))"
-		[ "$(total_overruns)" = 0 ] || fail "events were lost" ;;
+		daemon_stop ;;
 	ftrace-ring)
 		echo 0 >$ft/events/kmem/enable ;;
-	ftrace|perf)
+	ftrace|perf|perf-ring)
 		stop_recorder ;;
+	lttng)
+		lttng --quiet stop ;;
+	lttng-ring)
+		lttng --quiet stop
+		lttng --quiet snapshot record ;;
 	esac
-	rm -rf /data/capture /data/trace.dat* /data/perf.data*
+	count_events
+	[ "${tracer%-ring}" != "$tracer" ] || [ "$lost" = 0 ] || fail "$lost events were lost"
+	[ "$kept" -gt 0 ] || fail "no events were recorded"
+	echo "workloads: events $1 $kept"
+	[ "${tracer%%-*}" != lttng ] || lttng --quiet destroy kmem
+	rm -rf /data/capture /data/trace.dat* /data/perf.data* /data/lttng
 }
 
 # --- Workloads --------------------------------------------------------------------
