@@ -10,10 +10,8 @@
 
 gboolean kmt_input_capture_has_owners(const KmtInputCapture *capture)
 {
-	guint64 version = 0;
-
-	kmt_input_capture_meta_number(capture, "abi_version", &version);
-	return capture->record_size >= KMEMTRACE_EVENT_SIZE_V2 && version >= 2;
+	return capture->record_size >= KMEMTRACE_EVENT_SIZE_V2 &&
+	       capture->abi_version >= 2;
 }
 
 void kmt_input_record_owner(const guint8 *record, gboolean swapped,
