@@ -373,12 +373,13 @@ gboolean kmtd_reader_cannot_write(const KmtdReader *reader)
 	return atomic_load(&reader->cannot_write);
 }
 
-void kmtd_reader_join(KmtdReader *reader)
+gboolean kmtd_reader_join(KmtdReader *reader)
 {
 	if (!reader->running)
-		return;
+		return FALSE;
 	pthread_join(reader->thread, NULL);
 	reader->running = false;
+	return TRUE;
 }
 
 gboolean kmtd_reader_check(const KmtdReader *reader, GError **error)

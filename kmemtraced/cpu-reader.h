@@ -71,8 +71,11 @@ gboolean kmtd_reader_finished(const KmtdReader *reader);
  */
 gboolean kmtd_reader_cannot_write(const KmtdReader *reader);
 
-/* Wait for the end of the thread. Does nothing if there is no thread. */
-void kmtd_reader_join(KmtdReader *reader);
+/*
+ * Wait for the end of the thread. Return FALSE if there is no thread, or if an
+ * earlier call has waited for it.
+ */
+gboolean kmtd_reader_join(KmtdReader *reader);
 
 /*
  * Call after join. Return FALSE and set an error if the records could not be

@@ -141,10 +141,9 @@ gboolean kmtd_session_check_readers(KmtdSession *session, guint *n_ended)
 			KmtdReader *reader = session->readers->pdata[i];
 			g_autoptr(GError) error = NULL;
 
-			if (!kmtd_reader_finished(reader))
-				continue;
-			kmtd_reader_join(reader);
-			if (kmtd_reader_check(reader, &error))
+			if (!kmtd_reader_finished(reader) ||
+			    !kmtd_reader_join(reader) ||
+			    kmtd_reader_check(reader, &error))
 				continue;
 			kmtd_live_clear(session->live);
 			session->ui->warning(error->message);

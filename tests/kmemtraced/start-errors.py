@@ -258,11 +258,15 @@ class Kernel(DaemonTest):
         self.assertEqual(self.capture().cpu(0), records(11))
 
     def test_all_cpu_files_go(self):
-        """The recording ends when the last cpu file disappears."""
+        """The recording ends when the last cpu file disappears. Each is reported
+        once."""
         kernel, daemon = self.start_with(1)
         kernel.hang_up(0)
+        daemon.wait_line("warning: CPU 0: its file cpu0 in debugfs disappeared")
         kernel.hang_up(1)
-        self.check_end(daemon, status=1)
+        _, err = self.check_end(daemon, status=1)
+        self.assertEqual(err.count("warning: CPU 0"), 1)
+        self.assertEqual(err.count("warning: CPU 1"), 1)
         self.assertEqual(self.capture().cpu(0), records(1))
 
     def test_part_of_a_record(self):
