@@ -23,8 +23,8 @@ struct KmtImportCallers {
 
 /*
  * Functions of the page allocator in Linux 5.4 to 6.18, and wrappers that only
- * forward pages to or from the page allocator. Allocation functions come first,
- * then free functions.
+ * forward pages to or from the page allocator. The tracepoint functions come
+ * first, then allocation functions, then free functions.
  */
 static const char *const page_functions[] = {
 	/* The innermost frame of a stack of ftrace is the tracepoint function

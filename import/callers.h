@@ -36,8 +36,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtImportCallers, kmt_import_callers_free)
  * A slab event has a call site: the remaining stack begins at this address, or
  * at the second address if the stack does not contain the call site. A page
  * event has no call site: the function sets the call site to the first address
- * outside the page allocator. If function names are not known, the call site
- * becomes the caller of the function that contains the tracepoint.
+ * outside the page allocator. If function names are not known, or the stack
+ * ends within the page allocator, the call site becomes the caller of the
+ * function that contains the tracepoint. The stack of any other event without a
+ * call site is shortened in the same way, but the event gets no call site.
  */
 guint kmt_import_callers_apply(KmtImportCallers *callers,
 			       struct kmemtrace_event *event,

@@ -49,8 +49,9 @@ const char *kmt_ctf_member_text(const bt_field *structure, const char *name)
 }
 
 /*
- * Return whether an event's name denotes point. perf names an event
- * "kmem:kfree"; LTTng names it "kmem_kfree" or "kmem_cache_free".
+ * Return whether an event's name denotes point. perf names the tracepoint kfree
+ * "kmem:kfree", LTTng names it "kmem_kfree". LTTng keeps the name
+ * kmem_cache_free.
  */
 static gboolean is_named(const KmtTracepointName *point, const char *name)
 {

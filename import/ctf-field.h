@@ -7,7 +7,7 @@
 
 #include "lib/tracepoints/kmem-events.h"
 
-/* Upper bound for the number of fields of a memory tracepoint. */
+/* Upper bound for the number of fields that a KmtTracepointName lists. */
 #define KMT_CTF_MAX_FIELDS 8
 
 /* A CTF event class that corresponds to a memory tracepoint. */

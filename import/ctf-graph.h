@@ -22,15 +22,15 @@ typedef struct {
 void kmt_ctf_find_traces(GPtrArray *traces, const char *path);
 
 /*
- * Load the plugins "ctf" and "utils" of babeltrace2 into an empty graph.
- * Returns FALSE if a plugin is not installed.
+ * Load the plugins "ctf" and "utils" of babeltrace2. *g must be filled with
+ * zeros. Returns FALSE if a plugin is not installed.
  */
 gboolean kmt_ctf_graph_load_plugins(KmtCtfGraph *g);
 
 /*
  * Connect a source for each directory in traces with the sink consume(), which
- * receives data. Returns FALSE if the library reports an error, which
- * bt_current_thread_take_error() returns.
+ * receives data. Returns FALSE if a step fails; the cause, if the library
+ * reports one, is that of bt_current_thread_take_error().
  */
 gboolean
 kmt_ctf_graph_build(KmtCtfGraph *g, const GPtrArray *traces,

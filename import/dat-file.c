@@ -19,15 +19,15 @@
 #define VERSION_OLDEST	 6
 
 /*
- * Upper bound for the uncompressed size of a section. The symbols of any kernel
- * need less.
+ * Upper bound for the uncompressed size of a compressed section. The symbols of
+ * any kernel need less.
  */
 #define MAX_SECTION_BYTES (256U << 20)
 
 /* Upper bound for the number of option sections. A longer chain is a loop. */
 #define MAX_OPTION_SECTIONS 256
 
-/* Upper bound for the number of tracing instances in a file. */
+/* Upper bound for the number of buffers in a file. */
 #define MAX_BUFFERS 1024
 
 #define SECTION_PACKED 1
@@ -178,8 +178,9 @@ static gboolean read_version(KmtDatFile *dat, KmtByteSpan *b, GError **error)
 
 /*
  * Return the content of the section at offset; dat owns the memory. The
- * returned span is not ok if there is no such section or the section is
- * damaged.
+ * returned span is not ok if the header of the section is not within the file
+ * or the section cannot be decompressed. An uncompressed section that is cut
+ * off ends with the file.
  */
 static KmtByteSpan read_section(KmtDatFile *dat, guint64 offset, guint16 *flags)
 {

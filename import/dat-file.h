@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Parser of the trace.dat container, versions up to 7: header, sections, and
- * options. Every value of the file is validated. The file is mapped, so a
- * process that truncates the file during the import causes SIGBUS.
+ * options. Every offset and length is checked before its use. The file is
+ * mapped, so a process that truncates the file during the import causes SIGBUS.
  */
 #ifndef KMEMTRACE_IMPORT_DAT_FILE_H
 #define KMEMTRACE_IMPORT_DAT_FILE_H
@@ -62,7 +62,8 @@ typedef struct {
 	guint n_cpus;	  /* CPUs of the recorded machine; 0: unknown */
 	/* Version 6: number of entries in the CPU tables of all buffers. */
 	guint64 n_table_entries;
-	char *packing; /* compression of version 7; "none" if uncompressed */
+	char *packing; /* compression of version 7, "none" if uncompressed; NULL
+			* in version 6 */
 	KmtDatPageHeader page_header;
 	KmtByteSpan formats; /* see kmt_dat_file_formats() */
 	KmtByteSpan kallsyms, tasks;
@@ -70,8 +71,8 @@ typedef struct {
 	char *recorder;		     /* version of trace-cmd, or NULL */
 	guint64 tsc_mult, tsc_shift; /* cycles to ns; mult 0: unknown */
 	gint64 time_shift;   /* ns that the user added to all timestamps */
-	GPtrArray *buffers;  /* KmtDatBuffer *; the top-level buffer is
-			      * first */
+	GPtrArray *buffers;  /* KmtDatBuffer *, in file order; in version 6,
+			      * the top-level buffer is first */
 	GPtrArray *unpacked; /* memory of decompressed sections */
 } KmtDatFile;
 

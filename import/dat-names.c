@@ -5,7 +5,7 @@
 
 #include "import/dat-names.h"
 
-/* trace-cmd writes this name for a task whose name the kernel had discarded. */
+/* Name of a task whose name the kernel had discarded. */
 #define NO_NAME "<...>"
 
 static gint compare_pids(gconstpointer a, gconstpointer b)

@@ -126,7 +126,10 @@ static char *selected_clock(const char *text)
 	return end ? g_strndup(begin + 1, (gsize)(end - begin - 1)) : NULL;
 }
 
-/* Read an instance's option. Returns FALSE if the option is damaged. */
+/*
+ * Read the option of a buffer. Returns FALSE if the option is damaged or the
+ * file has too many buffers.
+ */
 static gboolean read_buffer(KmtDatOptions *options, KmtDatFile *dat,
 			    KmtByteSpan b)
 {

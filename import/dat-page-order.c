@@ -83,8 +83,8 @@ static guint find_chain_start(const GArray *times, guint first, guint second)
 }
 
 /*
- * Mark the longest chain of pages with nondecreasing times. ends[n] is the page
- * with the lowest time that ends a chain of n + 1 pages.
+ * Mark the longest chain of intact pages with nondecreasing first times.
+ * ends[n] is the page with the lowest time that ends a chain of n + 1 pages.
  */
 static void mark_chain(const GArray *times, gboolean *in_chain)
 {
@@ -108,7 +108,10 @@ static void mark_chain(const GArray *times, gboolean *in_chain)
 	}
 }
 
-/* Set limits[i] to the time of the first chain page after page i. */
+/*
+ * Set limits[i] to the first time of the next chain page after page i, or to
+ * G_MAXINT64 if there is none.
+ */
 static void find_limits(const GArray *times, const gboolean *in_chain,
 			gint64 *limits)
 {

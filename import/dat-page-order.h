@@ -16,7 +16,8 @@ typedef struct {
 
 /*
  * Find pages with damaged times in an array of KmtDatPageTime, and clear their
- * field intact. The check leaves as many pages intact as possible.
+ * field intact. If the times are not in order, the check trusts the longest
+ * sequence of pages whose first times do not decrease.
  */
 void kmt_dat_order_check(GArray *times);
 

@@ -21,7 +21,8 @@
 #define KMT_DAT_MISSED_UNKNOWN G_MAXUINT64
 
 /*
- * A page of the ring buffer. If intact is FALSE, only copy is valid.
+ * A page of the ring buffer. If intact is FALSE, the fields from time to events
+ * are not valid.
  */
 typedef struct {
 	gboolean intact;   /* FALSE: one or more pages are damaged */

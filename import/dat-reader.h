@@ -17,7 +17,8 @@ struct tep_handle;
 typedef struct {
 	GArray *times;		   /* KmtDatPageTime */
 	guint64 events;		   /* events in intact pages */
-	guint64 gaps;		   /* runs of damaged pages */
+	guint64 gaps;		   /* runs of damaged pages; 0 if the
+				    * kernel counted no missing event */
 	guint64 missed;		   /* lost events, as counted in pages */
 	guint64 unnumbered_losses; /* losses without a number */
 	gboolean has_time;
@@ -32,8 +33,8 @@ typedef struct {
 } KmtDatLosses;
 
 /*
- * State of the import of a file. buffer is the buffer that is being imported;
- * all pointers except import and buffer are owned.
+ * State of the import of a file. buffer is the buffer that is imported, or that
+ * was imported last; all pointers except import and buffer are owned.
  */
 typedef struct {
 	KmtImport *import;
@@ -49,7 +50,7 @@ typedef struct {
 	gint64 first_ns, last_ns; /* of all CPUs */
 } KmtDatReader;
 
-/* Write the recorded machine and the recorder to kmemtrace.meta. */
+/* Write the recorded machine, the recorder, and the clock to kmemtrace.meta. */
 void kmt_dat_describe(const KmtDatReader *r);
 
 /*

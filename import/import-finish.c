@@ -48,9 +48,9 @@ static gboolean finish_cpu(KmtImport *import, guint number, GError **error)
 
 /*
  * Write the keys "tracepoints", the names of the tracepoints with events, and
- * "not_seen", sentences about what the capture lacks: events that no tracepoint
- * reports, unusable tracepoints, tracepoints without events unless they are
- * optional, and the gaps of this file.
+ * "not_seen", phrases that name what the capture lacks: events that no
+ * tracepoint reports, unusable tracepoints, tracepoints without events unless
+ * they are optional, and the gaps of this file.
  */
 static void set_tracepoint_keys(KmtImport *import)
 {

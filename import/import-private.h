@@ -56,7 +56,8 @@ struct KmtImport {
 	GPtrArray *gaps;	    /* char *: gaps specific to the file */
 	GPtrArray *reasons; /* char *: reasons why only part was recorded */
 	GPtrArray *notes;   /* char *: sentences for the user */
-	gboolean has_unplaced_loss; /* a loss has no record */
+	gboolean has_unplaced_loss; /* a loss of unknown number has no
+				     * record */
 	KmtImportWatch *watch;	    /* not owned; may be NULL */
 	guint32 first_pid;
 	gboolean several_pids;

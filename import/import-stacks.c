@@ -18,8 +18,9 @@ struct KmtImportStacks {
 	guint32 n_slots; /* power of two, at least twice the number of stacks */
 	guint64 seed;	 /* random, so that no file can force collisions */
 	guint64 n_without_stack; /* number of events without a stack */
-	/* Stack of the previous event. Consecutive events often have the same
-	 * stack, so the code compares with this stack first. */
+	/* Stack of the previous event that has one; 0: none. Consecutive events
+	 * often have the same stack, so the code compares with this stack
+	 * first. */
 	guint32 last_stack;
 };
 

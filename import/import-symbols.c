@@ -151,8 +151,8 @@ char *kmt_import_symbols_text(const KmtImport *import,
 }
 
 /*
- * Copy kallsyms and modules of this machine. A kernel without module support
- * has no /proc/modules.
+ * Copy kallsyms and, without --modules, modules of this machine. A kernel
+ * without module support has no /proc/modules.
  */
 static gboolean copy_machine(KmtImport *import, KmtCaptureWriter *output,
 			     const KmtImportSymbolFiles *files,

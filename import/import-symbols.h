@@ -6,9 +6,9 @@
 #include "import/import.h"
 
 /*
- * Return the text of the kallsyms that kmt_import_symbols_copy() would use, or
- * NULL. kmt_import_kernel() must be filled in before. The caller frees the
- * text.
+ * Return the text of the kallsyms that kmt_import_symbols_copy() would use if
+ * the input contained no kallsyms, or NULL. kmt_import_kernel() must be filled
+ * in before. The caller frees the text.
  */
 char *kmt_import_symbols_text(const KmtImport *import,
 			      const KmtImportSymbolFiles *files);
@@ -18,8 +18,8 @@ char *kmt_import_symbols_text(const KmtImport *import,
  * preference: the files of --kallsyms and --modules, a kallsyms of the input
  * that was already written, this machine if it still runs the recorded boot,
  * and perf's build-id cache. *note receives a sentence for the user, which the
- * caller frees, or NULL. Returns FALSE and sets *error if a given file cannot
- * be read or the capture cannot be written.
+ * caller frees, or NULL. Returns FALSE and sets *error if a given file or the
+ * modules of this machine cannot be read, or the capture cannot be written.
  */
 gboolean kmt_import_symbols_copy(KmtImport *import, KmtCaptureWriter *output,
 				 const KmtImportSymbolFiles *files, char **note,

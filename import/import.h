@@ -32,7 +32,7 @@ gboolean kmt_import_fail(GError **error, const char *message);
 /* Upper bound for the number of CPUs. No kernel supports as many. */
 #define KMT_IMPORT_MAX_CPUS 65536
 
-/* The group of kmemtrace.meta that contains most keys. */
+/* The group of kmemtrace.meta with the keys that do not concern one CPU. */
 #define KMT_IMPORT_GROUP "capture"
 
 typedef struct KmtImport KmtImport;
@@ -52,9 +52,9 @@ typedef struct {
 /* Counters of an import, for messages to the user. */
 typedef struct {
 	guint64 records;    /* memory events with a record */
-	guint64 no_memory;  /* failed allocations, frees of NULL */
+	guint64 no_memory;  /* failed or empty allocations, frees of NULL */
 	guint64 duplicates; /* events left out, see kmalloc-pairs.h */
-	guint64 other;	    /* events of other tracepoints */
+	guint64 other;	    /* events other than usable memory events */
 	/* Records whose time was raised to that of the CPU's previous record.
 	 */
 	guint64 backwards;
@@ -152,8 +152,8 @@ gboolean kmt_import_add_counted_loss(KmtImport *import, guint cpu,
 /*
  * Record a gap in a CPU's events, which ends at time (ns). The gap begins at
  * the CPU's previous record, or at first if the CPU has no record yet. n_events
- * 0 means that the number is unknown. The events do not count in the total,
- * which kmt_import_set_cpu_lost() sets.
+ * 0 means that the number is unknown. The events do not count in the total, to
+ * which kmt_import_set_cpu_lost() adds them.
  */
 gboolean kmt_import_add_loss(KmtImport *import, guint cpu, guint64 n_events,
 			     gint64 first, gint64 time, GError **error);
@@ -185,10 +185,10 @@ void kmt_import_add_note(KmtImport *import, const char *note);
 
 /*
  * Declare that all events up to time (ns) were added. The import writes the
- * records of these events when enough records wait, so one call per event costs
- * no more than one call per batch. G_MAXINT64 writes all waiting records; later
- * events of a CPU without records may then have any time. Returns FALSE and
- * sets *error if a write fails.
+ * records of these events when enough new records wait, so one call per event
+ * costs little more than one call per batch. G_MAXINT64 writes all waiting
+ * records; later events of a CPU without records may then have any time.
+ * Returns FALSE and sets *error if a write fails.
  */
 gboolean kmt_import_advance(KmtImport *import, gint64 time, GError **error);
 
@@ -209,8 +209,8 @@ void kmt_import_set_lost_unknown(KmtImport *import);
 guint64 kmt_import_memory_events(const KmtImport *import);
 
 /*
- * Count an event without a record: a failed allocation or a free of NULL, and
- * an event of another tracepoint.
+ * Count an event without a record: an event that describes no memory (see
+ * kmt_tracepoint_convert()), and an event of another tracepoint.
  */
 void kmt_import_count_no_memory(KmtImport *import, guint point);
 void kmt_import_count_other(KmtImport *import);
@@ -236,8 +236,8 @@ void kmt_import_add_gap(KmtImport *import, const char *gap);
 
 /*
  * Add a reason why the recorder recorded only a part of the events, for the key
- * "incomplete" of kmemtrace.meta. The reason names the option of the recorder.
- * A duplicate reason is ignored.
+ * "incomplete" of kmemtrace.meta. The reason names the option of the recorder
+ * if this option is known. A duplicate reason is ignored.
  */
 void kmt_import_add_incomplete(KmtImport *import, const char *reason);
 
@@ -249,16 +249,16 @@ void kmt_import_name_task(KmtImport *import, guint32 pid, gint64 time,
 			  const char *name);
 
 /*
- * Return the tasks without a name (guint32), and the sorted call sites
- * (guint64). The caller releases the array with g_array_unref().
+ * Return the tasks without a name (guint32) except task 0, and the sorted call
+ * sites (guint64). The caller releases the array with g_array_unref().
  */
 GArray *kmt_import_unnamed_tasks(const KmtImport *import);
 GArray *kmt_import_call_sites(KmtImport *import);
 
 /*
  * Write the waiting records, the tables, and kmemtrace.meta, and fill in
- * *figures. Returns FALSE and sets *error if a write fails or no memory event
- * was added.
+ * *figures. Returns FALSE and sets *error if a write fails or kmt_import_add()
+ * added no event.
  */
 gboolean kmt_import_finish(KmtImport *import, KmtImportFigures *figures,
 			   GError **error);
@@ -314,7 +314,7 @@ gboolean kmt_import_perf_data(KmtImport *import, const char *const *paths,
 gboolean kmt_import_trace_dat(KmtImport *import, const char *path,
 			      const char *buffer, GError **error);
 
-/* path is a directory that contains traces, possibly in subdirectories. */
+/* path is a directory that is a trace or has traces in subdirectories. */
 gboolean kmt_import_ctf(KmtImport *import, const char *path, GError **error);
 
 #endif

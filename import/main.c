@@ -292,8 +292,8 @@ static int end_by_signal(int number)
 }
 
 /*
- * Move the complete capture into OUTDIR. Called after the worker succeeded.
- * Return the exit status.
+ * Move the finished capture into OUTDIR. Called after the worker has written a
+ * capture. Return EXIT_SUCCESS, or the exit status after an error.
  */
 static int publish(KmtCaptureWriter *output)
 {

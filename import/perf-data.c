@@ -33,11 +33,11 @@ struct KmtPerfData {
 	guint page_bytes, long_bytes;
 	char *release, *machine, *version, *build_id;
 	GStrv command;
-	KmtByteSpan formats; /* begins with the first format */
+	KmtByteSpan formats; /* see kmt_import_read_formats() */
 };
 
 /*
- * Read the header of the tracing data and find the first format file. A
+ * Read the header of the tracing data and find the formats of tracepoints. A
  * trace.dat file begins with the same header.
  */
 static gboolean read_tracing_data(KmtPerfData *d, GError **error)

@@ -45,14 +45,14 @@ void kmt_perf_file_free(KmtPerfFile *file);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtPerfFile, kmt_perf_file_free)
 
 /*
- * Return a feature that is a string, or NULL if the file lacks the feature. The
- * caller frees the text.
+ * Return a feature that is a string, or NULL if the feature is missing, empty,
+ * or damaged. The caller frees the text.
  */
 char *kmt_perf_file_text(const KmtPerfFile *file, guint feature);
 
 /*
- * Return the command line of perf, or NULL if the file lacks it. The caller
- * frees it.
+ * Return the command line of perf, or NULL if it is missing or damaged. The
+ * caller frees it.
  */
 GStrv kmt_perf_file_command(const KmtPerfFile *file);
 

@@ -33,7 +33,7 @@ typedef struct {
 	KmtImportFunctions *functions;
 	KmtImportCallers *callers; /* NULL: samples have no callchains */
 	GArray *chain;	  /* guint64: callchain of the current sample */
-	gint64 latest_ns; /* latest time of all samples */
+	gint64 latest_ns; /* latest sample time; of this file if threaded */
 	gint64 round_ns;  /* value of latest_ns at the last round */
 	guint samples;	  /* samples since the last round */
 	guint64 n_tasks;  /* recorded tasks, or KMT_PERF_TASKS_UNKNOWN */
@@ -109,7 +109,7 @@ static void describe(const KmtPerfReader *r)
 
 /*
  * Return whether any tracepoint was recorded with PERF_SAMPLE_CALLCHAIN, as
- * perf record -g and perf kmem record do.
+ * perf record -g and perf kmem --page record do.
  */
 static gboolean has_callchains(const KmtPerfReader *r)
 {
@@ -317,8 +317,9 @@ static gboolean handle_damage(KmtPerfReader *r, GError *problem,
 }
 
 /*
- * Import the entries up to the end of the file, or up to damage, which sets
- * *problem. Returns FALSE and sets *error if the import must stop.
+ * Import the entries up to the end of the part. Damage that hides the rest of a
+ * file ends the loop earlier and sets *problem. Returns FALSE and sets *error
+ * if the import must stop.
  */
 static gboolean read_entries(KmtPerfReader *r, const KmtPerfPart *part,
 			     GHashTable *lost, GError **problem, GError **error)

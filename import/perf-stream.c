@@ -15,8 +15,8 @@
 #define MAX_BYTES ((gsize)64 * 1024 * 1024)
 
 /*
- * Upper bounds for the record types of the kernel and of perf, including future
- * versions. perf's own types begin with KMT_PERF_USER_ATTR.
+ * Exclusive upper bounds for the record types of the kernel and of perf,
+ * including future versions. perf's own types begin with KMT_PERF_USER_ATTR.
  */
 #define END_OF_KERNEL_TYPES 40
 #define END_OF_USER_TYPES   128

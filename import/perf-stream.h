@@ -9,7 +9,7 @@
 #include "import/byte-span.h"
 #include "import/perf-layout.h"
 
-/* Types of records that perf itself writes. */
+/* Types of records that perf itself writes: those that the import uses. */
 enum {
 	KMT_PERF_USER_ATTR = 64,
 	KMT_PERF_USER_TRACING_DATA = 66,

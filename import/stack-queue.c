@@ -104,7 +104,7 @@ static gboolean add_complete_events(KmtImportStackQueue *q, GError **error)
 /*
  * Complete the last event of this context and of all contexts that can
  * interrupt it. Called when an event or a stack of the context arrives, because
- * a stack belongs to the last event of its context.
+ * a stack belongs to the last event of its context, and to complete all events.
  */
 static void complete_from(KmtImportStackQueue *q, guint level)
 {

@@ -24,7 +24,8 @@ void kmt_import_stack_queue_free(KmtImportStackQueue *queue);
 /*
  * Append an event. The events of a CPU must arrive in order; an event of
  * another CPU flushes the queue. The queue adds the event to the import when
- * its stack arrives or can no longer arrive, or when too many events wait.
+ * the stacks of this event and of all earlier ones have arrived or can no
+ * longer arrive, or when too many events wait.
  * has_record is FALSE for an event that the import has already counted: the
  * queue drops this event and its stack. Errors are those of kmt_import_add().
  */

@@ -89,7 +89,8 @@ static guint32 adler32(const guint8 *data, gsize n)
 
 /*
  * Decompress a zlib block. libarchive reads gzip but not zlib, so the function
- * replaces zlib's header and trailer with those of gzip.
+ * replaces zlib's header with that of gzip, and its trailer with zeros, because
+ * libarchive does not check the trailer of gzip.
  */
 static gboolean unpack_zlib(const guint8 *packed, gsize n_packed, guint8 *to,
 			    gsize n)

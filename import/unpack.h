@@ -15,7 +15,8 @@ gboolean kmt_unpack_is_supported(const char *algorithm, const char *path,
 
 /*
  * Decompress n_packed bytes into exactly n bytes at to. Call
- * kmt_unpack_is_supported() before. Returns FALSE if the data are damaged.
+ * kmt_unpack_is_supported() before. Returns FALSE if the data are damaged or
+ * memory runs out.
  */
 gboolean kmt_unpack_block(const char *algorithm, const guint8 *packed,
 			  gsize n_packed, guint8 *to, gsize n);
