@@ -19,8 +19,9 @@ void kmt_sym_address_ranges_add(GArray *ranges, Dwarf_Die *die, guint index);
 void kmt_sym_address_ranges_sort(GArray *ranges);
 
 /*
- * Find the range that contains @address in a sorted array, and set *index to
- * the index of its unit or function.  Return FALSE if no range contains it.
+ * Find the last range in a sorted array that starts at or before @address, and
+ * set *index to the index of its unit or function.  Return FALSE if this range
+ * does not contain @address.
  */
 gboolean kmt_sym_address_ranges_find(const GArray *sorted, guint64 address,
 				     guint *index);

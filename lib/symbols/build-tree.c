@@ -19,7 +19,8 @@
 typedef struct Definition {
 	const char *directory;
 	/* Module that the function was compiled for: "" for the kernel itself,
-	 * NULL if kbuild left no command file or the command names no module.
+	 * NULL if kbuild left no command file, or if the command compiles for
+	 * a module without a name.
 	 */
 	const char *module;
 	gboolean weak; /* weak symbol: the linker prefers a strong
@@ -71,8 +72,9 @@ static gboolean is_outside_kernel(const char *directory)
 }
 
 /*
- * Return whether the object file was linked from other object files. The file
- * name decides. Used only for an object without a kbuild command file.
+ * Return whether to skip an object file because of its name: an object linked
+ * from other objects, a temporary object, or the object of a generated .mod.c.
+ * Used only for an object without a kbuild command file.
  */
 static gboolean is_linked_object(const char *name)
 {
@@ -84,7 +86,7 @@ static gboolean is_linked_object(const char *name)
 /*
  * Return X from -DKBUILD_MODNAME='"X"', quoted as kbuild quotes it; "" if the
  * command compiles for the kernel itself; NULL if a module is not named. The
- * string belongs to @tree.
+ * string is valid as long as @tree.
  */
 static const char *module_of_command(KmtSymBuildTree *tree, const char *command)
 {
@@ -106,7 +108,7 @@ static const char *module_of_command(KmtSymBuildTree *tree, const char *command)
  * compiled object names its source. The command file of a linked object names
  * no source; such an object is skipped, because the objects that it consists of
  * are read. Return FALSE if the object must be skipped. *module is set as by
- * module_of_command().
+ * module_of_command(), and to NULL if there is no command file.
  */
 static gboolean read_command(KmtSymBuildTree *tree, const char *directory,
 			     const char *object, const char **module)
@@ -197,8 +199,9 @@ static void read_object(KmtSymBuildTree *tree, const char *path,
 }
 
 /*
- * Read all object files below @path. @relative is the path from the root of the
- * tree, "" for the root. Links to directories are not followed.
+ * Read the object files below @path, except those outside the kernel. @relative
+ * is the path of @path from the root of the tree, "" for the root. Links to
+ * directories are not followed.
  */
 static void walk(KmtSymBuildTree *tree, const char *path, const char *relative,
 		 guint depth)

@@ -26,9 +26,9 @@ typedef enum {
 typedef struct KmtSymBuildTree KmtSymBuildTree;
 
 /*
- * Read the symbols of all object files under @path.  For a whole kernel this
- * takes seconds.  On error return NULL with a KMT_SYM_BUILD_TREE_ERROR.  The
- * caller frees the result.
+ * Read the symbols of the kernel's object files under @path.  For a whole
+ * kernel this takes seconds.  On error return NULL with a
+ * KMT_SYM_BUILD_TREE_ERROR.  The caller frees the result.
  */
 KmtSymBuildTree *kmt_sym_build_tree_open(const char *path, GError **error);
 void kmt_sym_build_tree_free(KmtSymBuildTree *tree);
@@ -41,7 +41,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSymBuildTree, kmt_sym_build_tree_free)
  * among them, strong ones are preferred to weak ones. The result is
  * KMT_SYM_BUILD_TREE_AMBIGUOUS if the preferred definitions are in several
  * directories, and NULL if there is no definition. Equal directories are the
- * same string; the tree owns the string. Any thread may call this function.
+ * same string, which is valid as long as the tree. Any thread may call this
+ * function.
  */
 const char *kmt_sym_build_tree_directory(const KmtSymBuildTree *tree,
 					 const char *function,

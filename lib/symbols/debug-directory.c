@@ -71,8 +71,8 @@ static int compare_names(gconstpointer a, gconstpointer b)
 }
 
 /*
- * Add all modules below @path. Links to directories are not followed, because
- * they may form a cycle.
+ * Add all modules below @path, except those in .build-id. Links to directories
+ * are not followed, because they may form a cycle.
  */
 static void walk(KmtSymDebugDir *dir, const char *path, guint depth)
 {
@@ -142,7 +142,8 @@ static gboolean clear_unless_regular(char **path)
 	return FALSE;
 }
 
-/* Try the paths that distributions use for a vmlinux with debug information. */
+/* Try the path of the build ID, the paths that distributions use for a vmlinux
+ * with debug information, and "vmlinux" in the directory itself. */
 char *kmt_sym_debug_dir_vmlinux(const KmtSymDebugDir *dir, const char *build_id)
 {
 	/* The text before the release, and the text after the release. */

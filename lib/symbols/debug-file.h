@@ -76,8 +76,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(KmtSymSourceLocation,
 
 /*
  * Find the source location of the instruction that contains @address. Unknown
- * members are NULL. Return FALSE if no compile unit contains the address. The
- * caller clears *location.
+ * members are NULL, and an unknown line is 0. Return FALSE if no compile unit
+ * contains the address. The caller clears *location.
  */
 gboolean kmt_sym_debug_file_lookup(KmtSymDebugFile *file, guint64 address,
 				   KmtSymSourceLocation *location);

@@ -13,7 +13,7 @@
 typedef struct {
 	KmtSymDebugFile *file; /* NULL: no file matches the module */
 	KmtSymModuleMap *map;
-	gboolean refused; /* a debug file exists, but of another build */
+	gboolean refused; /* a debug file of another build was found */
 } DwarfModule;
 
 /* Cached result of the lookups of one address. */
@@ -27,7 +27,7 @@ typedef struct {
 } CachedLookup;
 
 struct KmtSymDwarf {
-	GMutex mutex; /* protects all members below, because libdw has no
+	GMutex mutex; /* serializes the lookups, because libdw has no
 		       * locking */
 	const KmtSymTable *symbols;
 	KmtSymDebugFile *vmlinux; /* NULL: no vmlinux found */

@@ -23,11 +23,12 @@ typedef struct KmtSymDwarf KmtSymDwarf;
 /*
  * Open the debug information named in @options.
  *
- * @symbols is the symbol table of the running kernel, which shows how far
- * KASLR moved the kernel. The table must outlive the result; NULL is an error.
- * A vmlinux of another kernel is an error. If debug_dir has no vmlinux, a text
- * is added to @warnings (elements are char *). Errors are KMT_SYM_DWARF_ERROR
- * and KMT_SYM_DEBUG_FILE_ERROR. The caller frees the result.
+ * @symbols is the symbol table of the traced kernel, which shows how far KASLR
+ * moved the kernel. The table must outlive the result; NULL is an error. A
+ * vmlinux of another kernel is an error. If @options has no vmlinux and
+ * debug_dir contains none, a text is added to @warnings (elements are char *).
+ * Errors are KMT_SYM_DWARF_ERROR and KMT_SYM_DEBUG_FILE_ERROR. The caller frees
+ * the result.
  */
 KmtSymDwarf *kmt_sym_dwarf_open(const KmtSymDwarfOptions *options,
 				const KmtSymTable *symbols, GPtrArray *warnings,
@@ -35,7 +36,10 @@ KmtSymDwarf *kmt_sym_dwarf_open(const KmtSymDwarfOptions *options,
 void kmt_sym_dwarf_free(KmtSymDwarf *dwarf);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSymDwarf, kmt_sym_dwarf_free)
 
-/* Source location of a return address. The KmtSymDwarf owns the strings. */
+/*
+ * Source location of a return address. The KmtSymDwarf owns the strings; those
+ * of an allocation tag belong to the KmtSymTags.
+ */
 typedef struct {
 	const char *file; /* relative to the root of the source if inside it,
 			   * else to the directory in which the compiler ran if
@@ -64,8 +68,8 @@ const char *kmt_sym_dwarf_directory(KmtSymDwarf *dwarf, guint64 address);
 
 /*
  * Add to @warnings the modules that contain some of the n @addresses and have
- * no debug file, or only a debug file of another build. Without a debug_dir no
- * warning is added.
+ * no usable debug file, or only debug files of other builds. Modules whose code
+ * the kernel generates are omitted. Without a debug_dir no warning is added.
  */
 void kmt_sym_dwarf_check_modules(KmtSymDwarf *dwarf, const guint64 *addresses,
 				 guint n, GPtrArray *warnings);

@@ -10,10 +10,10 @@ typedef struct {
 
 struct KmtSymGfp {
 	guint major;
-	guint first_minor; /* first minor version with these bits */
-	guint last_minor;  /* last minor version with these bits */
-	/* Table terminated by a NULL name. A combination precedes the flags
-	 * that it consists of. */
+	guint first_minor; /* first minor version of the table */
+	guint last_minor;  /* last minor version of the table */
+	/* Table terminated by a NULL name, in the order in which the names are
+	 * matched. */
 	const GfpName *names;
 };
 

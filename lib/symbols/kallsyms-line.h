@@ -14,7 +14,9 @@
 #include <emmintrin.h>
 #endif
 
-/* Limit of a symbol name in bytes. The kernel's own limit is 512. */
+/* Limit in bytes of a symbol name, and of a module name with its brackets. The
+ * kernel's own limit of a symbol name is 512 since Linux 6.1, and 128 before.
+ */
 #define KMT_SYM_MAX_NAME 1024
 
 /* Words of a line. They point into the text and are not NUL-terminated. */
@@ -74,8 +76,8 @@ static inline guint64 load_eight(const char *at)
 /*
  * Return the first byte that is not part of a word, that is, not in 0x21 to
  * 0x7e. Eight bytes are tested at a time: the top bit of a stop byte is set in
- * one of the three terms. A borrow or a carry changes only bytes after the
- * first stop byte. The padding of the text always ends the search.
+ * at least one of the three terms. A borrow or a carry changes only bytes after
+ * the first stop byte. The padding of the text always ends the search.
  */
 static inline const char *end_of_word(const char *at)
 {

@@ -11,8 +11,8 @@
 
 /*
  * Limit of the file size in bytes: four times the size for distribution
- * kernels. The entries need up to three quarters of the file size in memory, in
- * addition to the text.
+ * kernels. The entries of such a file need up to three quarters of its size in
+ * memory, in addition to the text.
  */
 #define MAX_SIZE (64u << 20)
 
@@ -163,7 +163,7 @@ static gboolean is_linker_label(const char *name, gsize length)
 /*
  * Return whether a name is a mapping symbol, such as $x or $d, by which the
  * assembler marks code and data between the functions of a module on ARM and
- * RISC-V, or a local label. The kernel ignores these names in the same way
+ * RISC-V, or a local label. Recent kernels ignore these names in the same way
  * (is_mapping_symbol() of Linux).
  */
 static gboolean is_mapping_symbol(const char *name)
@@ -173,10 +173,10 @@ static gboolean is_mapping_symbol(const char *name)
 }
 
 /*
- * Return the rank of a name; the lowest rank is the best name. If several names
- * have the same address, the kernel prints the best name by these rules. The
- * kernel also sorts its kallsyms by these rules, but a System.map is not sorted
- * that way.
+ * Return the rank of a name; the lowest rank is the best name. If several
+ * functions of the kernel itself have the same address, the kernel prints the
+ * best name by these rules. The kernel also sorts the symbols in its own image
+ * by these rules, but a System.map is not sorted that way.
  */
 static guint name_rank(const KmtSymTable *symbols,
 		       const KmtSymTableEntry *entry)
@@ -190,8 +190,9 @@ static guint name_rank(const KmtSymTable *symbols,
 	       (guint)is_linker_label(name, entry->length) << 12 | underscores;
 }
 
-/* Add an entry. If consecutive entries have the same address, only the best
- * name is kept; of equally good names, the first in the file. */
+/* Add an entry. While the addresses do not decrease, only the best name of each
+ * address is kept; of equally good names, the first in the file. After the
+ * first decrease all entries are kept, and keep_best_names() chooses later. */
 static void add_entry(Loader *loader, const KmtSymTableEntry *entry)
 {
 	KmtSymTable *symbols = loader->symbols;
@@ -360,8 +361,8 @@ static gboolean open_text(KmtSymTable *symbols, const char *path,
 			    "cannot read the symbols: %s", read_error->message);
 		return FALSE;
 	}
-	/* No kernel has so many symbols, and the name offsets in entries have
-	 * only 32 bits. */
+	/* No kernel has a kallsyms of this size, and the name offsets in
+	 * entries have only 32 bits. */
 	if (symbols->file.size > MAX_SIZE) {
 		g_set_error(error, KMT_SYM_TABLE_ERROR,
 			    KMT_SYM_TABLE_ERROR_FORMAT,

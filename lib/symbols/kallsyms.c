@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * Limit of the length of a function in bytes. An address farther behind a
- * symbol does not belong to the symbol.
+ * Limit of the length of a function in bytes. An address this far behind a
+ * symbol, or farther, does not belong to the symbol.
  */
 #define MAX_FUNCTION_BYTES (1u << 20)
 
@@ -122,7 +122,9 @@ static gboolean in_range(const KmtSymTableRange *range, guint64 address)
 }
 
 /*
- * Return whether @address is in the same section as the start of the function.
+ * Return whether @address can belong to the function: it is near the start of
+ * the function and, as far as the ends of the sections are known, in a section
+ * of the kernel itself or of the same module.
  */
 static gboolean in_section(const KmtSymTable *symbols,
 			   const KmtSymTableEntry *entry, guint64 address)
@@ -167,7 +169,7 @@ static const KmtSymTableEntry *find(const KmtSymTable *symbols, guint64 address)
  * the return address already belongs to the next function.  The byte before the
  * return address therefore selects the function, and the offset is computed
  * from the return address itself.  The kernel's %pB format does the same in
- * backtraces; the text has the form of %pS.
+ * backtraces.
  */
 gboolean kmt_sym_table_lookup(const KmtSymTable *symbols, guint64 address,
 			      KmtSymbol *symbol)

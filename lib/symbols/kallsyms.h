@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Names of kernel functions, from /proc/kallsyms or a System.map. Both files
- * consist of lines "address type name"; kallsyms appends "[module]".
+ * consist of lines "address type name"; kallsyms appends "[module]" to the
+ * symbols of a module.
  *
  * Any thread may load a KmtSymTable. Afterwards, several threads may use the
  * table at the same time.
@@ -36,10 +37,10 @@ typedef struct {
 
 /*
  * Load a symbol table. @path names a file, a pipe, or /proc/kallsyms itself. A
- * regular file stays mapped; if the file is truncated afterwards, access raises
- * SIGBUS. @modules is the path of a copy of /proc/modules, from which the
- * address ranges of modules are read if possible, or NULL. On error return NULL
- * with a KMT_SYM_TABLE_ERROR. The caller frees the result.
+ * regular file is mapped if possible; if a mapped file is truncated afterwards,
+ * access raises SIGBUS. @modules is the path of a copy of /proc/modules, from
+ * which the address ranges of modules are read if possible, or NULL. On error
+ * return NULL with a KMT_SYM_TABLE_ERROR. The caller frees the result.
  */
 KmtSymTable *kmt_sym_table_load(const char *path, const char *modules,
 				GError **error);
@@ -77,7 +78,8 @@ guint kmt_sym_table_count(const KmtSymTable *symbols);
  */
 void kmt_sym_table_get(const KmtSymTable *symbols, guint index,
 		       KmtSymEntry *entry);
-/* Call @func for each symbol of the module, in order of address. */
+/* Call @func for each symbol of the table that belongs to the module, in order
+ * of address. */
 typedef void (*KmtSymFunc)(const KmtSymEntry *entry, gpointer user);
 void kmt_sym_table_foreach_of_module(const KmtSymTable *symbols,
 				     const char *module, KmtSymFunc func,

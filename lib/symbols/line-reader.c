@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Tests override the read size with a small value. */
+/* Size of one read(); a build may define another one. */
 #ifndef READ_BYTES
 #define READ_BYTES (1u << 20)
 #endif

@@ -16,10 +16,11 @@ typedef struct {
 } KmtSymTextFile;
 
 /*
- * Load the file at @path. A regular file is mapped privately, so that only
- * pages that are written to are copied. Any other file is read, until slightly
- * more than @max_bytes are read; the caller must reject a larger size. Errors
- * are G_FILE_ERROR and name the path. kmt_sym_text_file_clear() frees the text.
+ * Load the file at @path. A regular file that is not empty is mapped privately
+ * if possible, so that only pages that are written to are copied. Any other
+ * file is read to its end, or until slightly more than @max_bytes are read. The
+ * caller must reject a size above @max_bytes. Errors are G_FILE_ERROR and name
+ * the path. kmt_sym_text_file_clear() frees the text.
  */
 gboolean kmt_sym_text_file_open(KmtSymTextFile *file, const char *path,
 				gsize max_bytes, GError **error);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Stubs for a build without libdw. The functions that open debug information
- * return an error.
+ * Stubs for a build without libdw. The functions that open debug information or
+ * a build tree return an error.
  */
 #include "config.h"
 

@@ -8,14 +8,14 @@
 #include <string.h>
 
 /*
- * Number of symbols in a sample: enough to distinguish two builds without
- * comparing all names.
+ * Upper bound for the number of symbols in a sample, which suffices to
+ * distinguish two builds without comparing all names.
  */
 #define N_SAMPLES 512
 
 /*
- * Minimum percentage of samples with equal addresses, among samples that both
- * sides have.
+ * Minimum percentage of compared symbols whose addresses agree. A symbol that
+ * only one side has is not compared.
  */
 #define AGREEMENT_PERCENT 90
 
@@ -179,7 +179,7 @@ static gint compare_symbols(gconstpointer a, gconstpointer b)
 
 /*
  * Return the first symbol with this name, and set *n to the number of such
- * symbols.
+ * symbols. If *n is 0, the result must not be used.
  */
 static const ModuleSymbol *find_symbols(const KmtSymModuleMap *map,
 					const char *name, guint *n)
@@ -205,7 +205,8 @@ static const ModuleSymbol *find_symbols(const KmtSymModuleMap *map,
 
 typedef struct {
 	const KmtSymModuleMap *map;
-	GArray *pairs; /* SectionBias of each symbol */
+	GArray *pairs; /* SectionBias of each symbol whose name is unique in the
+			* file */
 } PairCollector;
 
 static void add_pair(const KmtSymEntry *entry, gpointer user)
@@ -233,8 +234,8 @@ static gint compare_biases(gconstpointer a, gconstpointer b)
 }
 
 /*
- * Choose for each section the offset on which most of its symbols agree. Return
- * the total number of symbols that agree. Sorts @pairs.
+ * Choose for each section the most frequent offset of its symbols. Return the
+ * total number of symbols that have the chosen offsets. Sorts @pairs.
  */
 static guint choose_biases(KmtSymModuleMap *map, GArray *pairs)
 {
@@ -266,8 +267,8 @@ static guint choose_biases(KmtSymModuleMap *map, GArray *pairs)
 }
 
 /*
- * Fallback if no symbol name is unique: a module starts with its .text section,
- * so the start of the module is the address of .text.
+ * Fallback if no symbol can be compared: assume that the module starts with its
+ * .text section, so that the start of the module is the address of .text.
  */
 static void assume_text_first(KmtSymModuleMap *map, const KmtSymDebugFile *file,
 			      guint64 start)

@@ -259,9 +259,10 @@ gboolean kmt_symbolizer_symbol(const KmtSymbolizer *symbolizer, guint64 address,
 		symbols && kmt_sym_table_lookup(symbols, address, symbol);
 
 	/*
-	 * A return address is in the function of its tag. Another function
-	 * means that the address is that of the tag itself, or that another
-	 * module has replaced the module of the tag.
+	 * A return address is in the function of its tag, or in a function
+	 * into which the compiler inlined that function. Otherwise the address
+	 * is that of the tag itself, or another module has replaced the module
+	 * of the tag.
 	 */
 	if (!tag || (found && is_function(symbol->name, tag->function)))
 		return found;

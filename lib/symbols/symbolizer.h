@@ -3,9 +3,9 @@
  * Names for the addresses and flags of a capture: functions, modules, source
  * lines, inlined functions, directories, gfp flags.
  *
- * Results are computed on request and cached. Any thread may call the lookup
- * functions. All names are safe to print on a terminal, whatever the input
- * files contain.
+ * Results are computed on request; those of the debug information are cached.
+ * Any thread may call the lookup functions. All names are safe to print on a
+ * terminal, whatever the input files contain.
  */
 #ifndef KMEMTRACE_SYMBOLS_SYMBOLIZER_H
 #define KMEMTRACE_SYMBOLS_SYMBOLIZER_H
@@ -24,11 +24,11 @@ typedef struct {
 	/* Paths given by the user. */
 	const char *kallsyms;	/* use this file instead of the captured
 				 * kallsyms */
-	const char *system_map; /* use this file instead of a kallsyms */
+	const char *system_map; /* use this file instead of the captured
+				 * kallsyms; ignored if kallsyms is given */
 	gboolean raw;		/* do not load any names */
 	const char *vmlinux;	/* file with debug information */
-	const char *debug_dir;	/* debug files of modules, and of vmlinux unless
-				 * given */
+	const char *debug_dir;	/* debug files of modules and of vmlinux */
 	const char *source;	/* built kernel tree */
 	/* Properties of the capture. */
 	const char *captured_kallsyms; /* path of the captured kallsyms */
@@ -42,32 +42,38 @@ typedef struct {
 	guint n_tags;
 } KmtSymbolizerOptions;
 
-/* Other modules may only read the fields. */
+/*
+ * Other modules may read the fields before the private ones, and write none.
+ */
 typedef struct {
-	KmtSymDwarf *dwarf;    /* NULL: no source lines available */
-	KmtSymBuildTree *tree; /* NULL: no built kernel tree given */
+	KmtSymDwarf *dwarf;    /* NULL: no debug information */
+	KmtSymBuildTree *tree; /* NULL: no built kernel tree given, or names
+				* are not wanted */
 	const KmtSymGfp *gfp;  /* NULL: flags of this kernel unknown */
 	KmtSymTags *tags;      /* NULL: the capture has no tags, or names are
 				* not wanted */
 	/* Private fields: */
 	KmtSymTable *symbols; /* NULL: none, or not loaded yet */
-	char *source; /* path of the symbols; NULL: none, or not loadable */
+	char *source; /* path or captured_name of the symbols; NULL: none, or
+		       * not loadable */
 	/* Paths of the captured tables; both are NULL once the load of
 	 * captured_kallsyms has succeeded or failed. */
 	char *captured_kallsyms, *captured_modules;
 	char *load_error; /* why captured_kallsyms could not be loaded; NULL: no
 			   * error so far */
-	GMutex lock;	  /* protects captured_kallsyms while it is loaded */
+	GMutex lock;	  /* held while captured_kallsyms is loaded */
 } KmtSymbolizer;
 
 /*
  * Open the sources of names given in @options. Files and directories given by
- * the user must be readable and belong to the traced kernel. Errors are those
- * of kmt_sym_table_load(), kmt_sym_dwarf_open() and kmt_sym_build_tree_open().
+ * the user must be readable, and a vmlinux must belong to the traced kernel.
+ * Errors are those of kmt_sym_table_load(), kmt_sym_dwarf_open() and
+ * kmt_sym_build_tree_open(). If options->raw is set, no source is opened.
  *
- * The captured kallsyms is loaded when it is first needed. If it cannot be
- * used, kmt_symbolizer_check() adds a warning. @warnings has char * elements
- * and owns them. The caller frees the result.
+ * The captured kallsyms is loaded when it is first needed. If it is missing,
+ * this function adds a warning; if its load fails, kmt_symbolizer_check() adds
+ * one. @warnings has char * elements and owns them. The caller frees the
+ * result.
  */
 KmtSymbolizer *kmt_symbolizer_open(const KmtSymbolizerOptions *options,
 				   GPtrArray *warnings, GError **error);
@@ -131,8 +137,8 @@ const char *kmt_symbolizer_directory(const KmtSymbolizer *symbolizer,
 				     guint64 address);
 
 /*
- * Format gfp flags: "GFP_KERNEL|__GFP_ZERO"; hexadecimal if the flags of the
- * traced kernel are unknown. The caller frees the string.
+ * Format gfp flags as kmt_sym_gfp_format() does, with the flag names of the
+ * traced kernel. The caller frees the string.
  */
 char *kmt_symbolizer_gfp(const KmtSymbolizer *symbolizer, guint64 flags);
 

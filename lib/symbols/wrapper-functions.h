@@ -27,9 +27,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSymWrappers, kmt_sym_wrappers_free)
 void kmt_sym_wrappers_add(KmtSymWrappers *wrappers, const char *glob);
 
 /*
- * Add the globs in a file. Each line has one glob, # starts a comment. If @path
- * is NULL, the installed default list is read. On error return FALSE with a
- * KMT_SYM_WRAPPERS_ERROR, and no glob is added.
+ * Add the globs in a file. Each line has at most one glob; # starts a comment.
+ * If @path is NULL, the installed default list is read. On error return FALSE
+ * with a KMT_SYM_WRAPPERS_ERROR, and no glob is added.
  */
 gboolean kmt_sym_wrappers_load(KmtSymWrappers *wrappers, const char *path,
 			       GError **error);
