@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel functions that call kmem:kmalloc twice for one large allocation:
+ * The kernel functions that report one large allocation to kmem:kmalloc twice,
+ * once themselves and once through a function that they call:
  * __do_kmalloc_node(), and those that the compiler inlines it into. See
  * kmalloc-pairs.h.
  */
@@ -17,7 +18,8 @@ typedef struct {
 			    * even if n is 0 */
 	guint n;
 	struct {
-		guint64 begin, end; /* end is the start of the next function */
+		guint64 begin, end; /* end is the start of the next function, or
+				     * G_MAXUINT64 if there is none */
 	} ranges[KMT_TRACEPOINT_INNER_MAX];
 } KmtTracepointInner;
 

@@ -7,13 +7,13 @@
  * KMALLOC_MAX_CACHE_SIZE to __kmalloc_large_node_noprof(). Both functions call
  * the tracepoint kmem:kmalloc: the inner one with a call site inside the
  * allocator, then the outer one with the call site of its caller. All other
- * fields except the time are equal.
+ * fields except the time and the stack are equal.
  *
  * Two events are such a pair if
  * - they come from the same CPU, task, and context (process, softirq, hardirq),
  *   and this context has no event in between,
- * - all fields but the time and the call sites are equal, and the call sites
- *   differ,
+ * - the fields of the allocation except the call site are equal, and the call
+ *   sites differ,
  * - no event was lost in between, and
  * - the first call site is in a function that reports an allocation twice. If
  *   the names of functions are not known, the page allocator must have reported
@@ -40,15 +40,15 @@
  */
 #define KMT_TRACEPOINT_PAIRS_HELD_MAX 256
 
-/* Largest number of contexts that can interrupt each other within a pair. */
+/* Largest number of contexts that can wait for a second event at one time. */
 #define KMT_TRACEPOINT_PAIRS_OPEN_MAX 8
 
 /* Number of page allocations that are remembered as the source of a kmalloc. */
 #define KMT_TRACEPOINT_PAIRS_PAGES 8
 
 /*
- * A large kmalloc() allocates more bytes than this: the size of the largest
- * slab object on a machine with pages of 4 KB.
+ * A large kmalloc() allocates more bytes than this: the object size of the
+ * largest kmalloc cache on a machine with pages of 4 KB.
  */
 #define KMT_TRACEPOINT_PAIRS_BYTES 8192
 

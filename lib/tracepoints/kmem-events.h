@@ -16,7 +16,7 @@
  */
 typedef struct {
 	guint16 offset;
-	guint16 size; /* 1, 2, 4 or 8 bytes */
+	guint16 size; /* 0, 1, 2, 4 or 8 bytes */
 } KmtTracepointSlot;
 
 /* A tracepoint, and the location of each field that a record uses. */
@@ -157,8 +157,8 @@ static inline gboolean kmt_tracepoint_convert(const KmtTracepoint *point,
 	e->timestamp = time;
 	if (!point->wide)
 		return kmt_tracepoint_convert_any(point, data, e);
-	/* Fast path: nearly all slab events on nearly all kernels have these
-	 * field sizes. */
+	/* Fast path: the slab events of 64-bit kernels since Linux 6.1 have
+	 * these field sizes. */
 	e->call_site = kmt_tracepoint_load64(data + point->call_site.offset);
 	e->ptr = kmt_tracepoint_load64(data + point->ptr.offset);
 	if (point->event_id == KMEMTRACE_EVENT_FREE) {

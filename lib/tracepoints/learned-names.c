@@ -10,7 +10,8 @@ typedef struct {
 	char *name;
 	guint16 number;
 	guint64 object_size, size; /* in bytes; 0: no allocation was seen */
-	gboolean shared;	   /* another cache has the same name */
+	gboolean shared;	   /* only in the first cache with this name:
+				    * another cache has the same name */
 	guint16 first; /* number of the first cache with this name; 0 in
 			* the first one */
 } Cache;
@@ -99,9 +100,8 @@ static Cache *add_cache(KmtTracepointTables *names, const char *name)
 }
 
 /*
- * Return the cache with the name of first and the object size bytes_alloc, and
- * create it if needed. Caches of one name are distinguished by their object
- * size.
+ * Return the cache with the name of first and the size bytes_alloc, which is
+ * created if it is new. Returns NULL if all numbers are in use.
  */
 static Cache *find_by_size(KmtTracepointTables *names, Cache *first,
 			   guint64 bytes_alloc)

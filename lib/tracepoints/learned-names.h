@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Builds the tables "caches" and "tasks" of a capture from names that events
- * contain. The functions are not thread-safe.
+ * Builds the tables "caches" and "tasks" of a capture from names in events, and
+ * from task names of other sources. The functions are not thread-safe.
  */
 #ifndef KMEMTRACE_TRACEPOINTS_LEARNED_NAMES_H
 #define KMEMTRACE_TRACEPOINTS_LEARNED_NAMES_H
