@@ -76,7 +76,8 @@ static GOptionContext *parse_options(char **argv, CheckOptions *o,
 		context, KMT_CLI_OPERANDS
 		"\nOne file alone is checked without the rules that need all "
 		"files: double\nallocations, unmatched, mismatched, and "
-		"wrong deferred frees.\n\nExit status: 0 if no error was found, 1 if the "
+		"wrong deferred frees.\n\nExit status: 0 if no error was "
+		"found, 1 if the "
 		"check failed, 2 if errors were\nfound.\n");
 	rest = kmt_cli_parse(context, entries, argv, error);
 	return rest ? g_steal_pointer(&context) : NULL;

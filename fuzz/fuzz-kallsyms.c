@@ -102,7 +102,9 @@ static gboolean read_line(const char *text, Line *line)
 	}
 	line->name = g_steal_pointer(&name);
 	if (!line->address || !g_ascii_isalpha(*type) ||
-	    strchr("aAnNuU", *type)) {
+	    strchr("aAnNuU", *type) || line->name[0] == '$' ||
+	    g_str_has_prefix(line->name, ".L") ||
+	    g_str_has_prefix(line->name, "L0")) {
 		clear_line(line);
 		return FALSE;
 	}
