@@ -95,7 +95,7 @@ static void use_memory(void)
 
 /*
  * Send messages to the previous process of the ring and receive those of the
- * next one, so that the messages are freed on another CPU.
+ * next one, so that many messages are freed on another CPU.
  */
 static void pass_messages(int to, int from)
 {

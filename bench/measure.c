@@ -45,7 +45,8 @@ static double now(void)
 }
 
 /*
- * Return the content of a file of /proc/PID, or NULL if the process has ended.
+ * Return the content of a file of /proc/PID, or NULL if it cannot be read. The
+ * caller frees the text.
  */
 static char *read_proc(pid_t pid, const char *name)
 {
@@ -122,7 +123,7 @@ static void G_GNUC_NORETURN run_child(int fd, const sigset_t *mask, char **argv)
 
 /*
  * Sample until the command has ended. Return its status in the form of
- * waitpid().
+ * waitpid(), or -1 on error.
  */
 static int watch(pid_t pid, const sigset_t *child, Cost *cost,
 		 struct rusage *usage)
@@ -146,7 +147,7 @@ static int watch(pid_t pid, const sigset_t *child, Cost *cost,
 			sample(pid, cost);
 			sample_peak(pid, cost);
 		}
-		/* Deliver the signal to the command. */
+		/* Continue, and deliver the signal that stopped the command. */
 		ptrace(PTRACE_CONT, pid, NULL,
 		       status >> 16 ? 0L : (long)WSTOPSIG(status));
 	}
@@ -158,8 +159,8 @@ static double seconds(struct timeval tv)
 }
 
 /*
- * Run the command and measure its cost. Return FALSE if it could not be
- * started.
+ * Run the command and measure its cost. Return FALSE if no process could be
+ * created for it. If the process cannot execute it, its exit status is 127.
  */
 static gboolean measure(char **argv, Cost *cost)
 {

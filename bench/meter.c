@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Run a command and print the nanoseconds for which a processor of the guest
- * was busy meanwhile, for bench/workloads.  In a guest of vm/run --icount
+ * Run a command and print the nanoseconds for which the only processor of the
+ * guest was busy meanwhile, for bench/workloads.  In a guest of vm/run --icount
  * each nanosecond is one instruction.
  *
  * A child of the lowest priority runs whenever the processor would be idle. The

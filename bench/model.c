@@ -69,7 +69,7 @@ typedef struct {
 	guint32 gfp;
 	guint32 size;	   /* allocated bytes */
 	guint32 req;	   /* minimum of the requested bytes */
-	guint32 spread;	   /* range of the requested bytes above req */
+	guint32 spread;	   /* the requested bytes are below req + spread */
 	guint8 medium_256; /* share of objects of medium lifetime, in 1/256 */
 	guint8 class;
 	guint8 type;
@@ -103,7 +103,7 @@ typedef struct {
 	guint64 n, capacity;
 } Pool;
 
-/* The addresses of a class. */
+/* The addresses of a class on one CPU. */
 typedef struct {
 	guint64 *freed; /* a stack: the last freed address is on top */
 	guint32 n, capacity;
@@ -124,7 +124,10 @@ typedef struct {
 
 /* Maximum number of short-lived objects of a CPU. */
 #define MAX_DEPTH 64
-/* Share of frees, in 1/256, that free a long-lived object. */
+/*
+ * Share of a CPU's frees of its own objects, in 1/256, that free a long-lived
+ * object, if the CPU has one.
+ */
 #define LASTING_256 4
 #define MAX_MEDIUM  2048
 /* Number of events between two updates of the state that changes slowly. */
@@ -146,7 +149,7 @@ struct BenchModel {
 	Choice choices[2][2];
 	ModelCpu *cpus;
 	BenchTotals totals[BENCH_N_KINDS + 1]; /* the last element is
-						* slab_totals() */
+						* discarded */
 	/* Target number of live objects, and its increase per event until
 	 * params.live is reached; fixed point with 32 fractional bits. */
 	guint64 ramp, slope;
@@ -299,7 +302,8 @@ BenchModel *bench_model_new(const BenchParams *params)
 	m->pages_64k = params->pages_percent * 65536 / 100;
 	if (params->events)
 		/* params->live << 33 / events: the target is reached after half
-		 * of the events. params->live has at most 33 bits. */
+		 * of the events, or later, because it increases by at most one
+		 * per event. params->live has at most 33 bits. */
 		m->slope = MIN((live / params->events << 2) +
 				       (live % params->events << 2) /
 					       params->events,
@@ -552,8 +556,8 @@ static ModelObject pick_any(ModelCpu *cpu, guint64 bits)
 }
 
 /*
- * Return whether the next event is a free. Allocations and frees come in
- * bursts.
+ * Return whether the next event should be a free. Allocations and frees come
+ * in bursts.
  */
 static inline gboolean wants_free(ModelCpu *cpu, guint bits)
 {

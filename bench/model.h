@@ -8,8 +8,9 @@
  * - Most objects have a short lifetime and are freed in reverse order by the
  * CPU that allocated them. A smaller part lives for thousands of events and is
  * freed in random order. The number of live objects reaches its final value
- * after about half of the events.
- * - A CPU allocates the last freed address of a size first.
+ * after about half of the events, or later if it exceeds half of their number.
+ * - An allocation reuses the address that was freed last among the addresses of
+ * its CPU and class (type and size), if there is one.
  * - Some objects are freed on another CPU.
  *
  * No two events have the same time, and no two live objects have the same
@@ -66,14 +67,14 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(BenchModel, bench_model_free)
 
 /*
  * Make all events. Return FALSE and set an error if no address is left. If the
- * sink has an error, stop early and return TRUE; bench_sink_close() returns
+ * sink has an error, stop early and return TRUE; bench_sink_close() reports
  * that error.
  */
 gboolean bench_model_run(BenchModel *model, BenchSink *sink, GError **error);
 
 /*
  * Return the totals of a kind, valid after a run with params->account.
- * BENCH_SLAB is the sum of kmalloc and cache.
+ * BENCH_SLAB counts kmalloc and cache together, so its peak is that of the sum.
  */
 const BenchTotals *bench_model_totals(const BenchModel *model, guint kind);
 

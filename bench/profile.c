@@ -9,14 +9,14 @@
  * vm/count itself measures with vm/run --icount.
  *
  * Arguments:
- *   out=FILE      receives a line "RUN ADDRESS COUNT" for each instruction and
- *                 run, in decimal, hexadecimal, and decimal; runs are numbered
- *                 from 0
+ *   out=FILE      receives a line "RUN ADDRESS COUNT" for each run and each
+ *                 instruction that it executed, in decimal, hexadecimal, and
+ *                 decimal; runs are numbered from 0 to MAX_RUNS - 1
  *   rounds=N      rounds of each run; the first round is not counted, as in
  *                 vm/count
  *   counter=NAME  a word in the disassembly of an instruction that reads the
  *                 counter
- *   modules=A-B   the range of addresses of modules, hexadecimal
+ *   modules=A-B   the range of addresses of modules, hexadecimal, without B
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -27,9 +27,9 @@
 
 #define EXPORT	 __attribute__((visibility("default")))
 #define MAX_RUNS 64
-/* Room for more instructions than a kernel has. */
+/* Room for more instructions than a guest of bench/instructions executes. */
 #define TABLE_BITS 22
-/* Lowest address of 64-bit kernels. */
+/* All code of the kernel is above, and all code of programs is below. */
 #define KERNEL_BEGIN UINT64_C(0xffff000000000000)
 
 /*
@@ -60,7 +60,7 @@ void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id,
 EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc,
 			       char **argv);
 
-/* QEMU refuses a plugin for another version of the interface. */
+/* QEMU refuses a plugin for a version of the interface that it lacks. */
 #ifndef PLUGIN_VERSION
 #define PLUGIN_VERSION 1
 #endif

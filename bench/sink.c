@@ -8,7 +8,10 @@
 
 #include "bench/sink.h"
 
-/* Size of all buffers together, so that they fit into the processor's cache. */
+/*
+ * Size of all buffers together, so that they fit into the processor's cache. It
+ * is exceeded if MIN_RECORDS for each CPU need more.
+ */
 #define BUFFER_BYTES (512 << 10)
 #define MIN_RECORDS  64
 
@@ -35,7 +38,10 @@ static gboolean is_fifo(const char *path)
 	return stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
 }
 
-/* Refuse a directory with files, which would become part of the new capture. */
+/*
+ * Create the directory if it does not exist. Refuse a directory that contains
+ * anything but named pipes: other files would become part of the new capture.
+ */
 static gboolean prepare_directory(const char *directory, GError **error)
 {
 	g_autoptr(GDir) dir = NULL;

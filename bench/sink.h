@@ -9,7 +9,7 @@
 #include <glib.h>
 #include <kmemtrace_abi.h>
 
-/* Errors of bench/ have code 0; only their text is used. */
+/* Errors of this domain have code 0; only their text is used. */
 #define BENCH_ERROR (bench_error_quark())
 GQuark bench_error_quark(void);
 
@@ -30,10 +30,10 @@ typedef struct {
 } BenchSink;
 
 /*
- * Events between two flushes. A reader that merges several pipes waits for the
- * next record of each pipe. If the records of a round did not fit into one
- * pipe, which has at least 64 KiB, the reader and the writer would wait for
- * each other forever.
+ * Events between two calls of bench_sink_flush_all(). A reader that merges
+ * several pipes waits for the next record of each pipe. If the records of a
+ * round did not fit into one pipe, which holds 64 KiB by default, the reader
+ * and the writer could wait for each other forever.
  */
 #define BENCH_ROUND 1024
 
@@ -44,8 +44,8 @@ typedef struct {
  */
 BenchSink *bench_sink_new(const char *directory, guint cpus, GError **error);
 /*
- * Write all records and close the files. Return FALSE and set an error if a
- * record could not be written.
+ * Write the remaining records and close the files. Return FALSE and set an
+ * error if any record could not be written or a file could not be closed.
  */
 gboolean bench_sink_close(BenchSink *sink, GError **error);
 void bench_sink_free(BenchSink *sink);
