@@ -15,7 +15,7 @@ extern const guint kmt_n_boundaries;
  */
 char *kmt_boundary_text(guint index);
 
-/* Fields of a record. Inputs of fuzz/options contain these numbers. */
+/* Fields of a record. The inputs of fuzz-options contain these values. */
 typedef enum {
 	KMT_BOUNDARY_BYTES_REQ,
 	KMT_BOUNDARY_BYTES_ALLOC,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Process a capture with all of lib/input and lib/match in every available way.
- * The functions abort if two ways return different results, or if counts do not
- * add up.
+ * Process a capture with lib/input and lib/match in several ways.
+ * kmt_exercise() aborts if two ways return different results, or if counts do
+ * not add up.
  */
 #ifndef KMEMTRACE_FUZZ_EXERCISE_H
 #define KMEMTRACE_FUZZ_EXERCISE_H
@@ -11,15 +11,17 @@
 
 /*
  * Process a capture opened for random access. @stop_ns is described in
- * KmtMatchPipelineOptions. If @threads, each shard runs in its own thread,
- * which takes ten times as long and is not deterministic.
+ * KmtMatchPipelineOptions. If @threads, each shard of the complete runs has its
+ * own thread, which takes ten times as long and is not deterministic; the runs
+ * until @stop_ns have one job.
  */
 void kmt_exercise(const KmtInputCapture *capture, gint64 tolerance_ns,
 		  gint64 stop_ns, gboolean threads);
 
 /*
- * Read the capture once, which may be a stream. Return a digest of all events
- * that the matcher reports. The caller frees the string.
+ * Read the capture, which may be a stream, once. Return a digest of all
+ * decisions of the matcher and of the live objects. The caller frees the
+ * string.
  */
 char *kmt_exercise_digest(const KmtInputCapture *capture, gint64 tolerance_ns);
 

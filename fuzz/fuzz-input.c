@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzz target: a capture (fuzz/container.h) in all forms that lib/input reads:
- * pipes, compressed files, tars, older layouts, and damaged variants of them.
- * Reading it as a stream and reading it with random access must give the same
- * result.
+ * Fuzz target: a capture (fuzz/container.h) in many forms that lib/input reads:
+ * pipes, files compressed by gzip, tars, older layouts, and damaged variants of
+ * them. Reading the capture as a stream and reading it with random access must
+ * give the same result, with the exceptions in LLVMFuzzerTestOneInput().
  */
 #include "config.h"
 
@@ -253,7 +253,7 @@ static void make_input(CaptureInput *input, const KmtContainer *c)
 
 /* Properties of a capture after all records were read. */
 typedef struct {
-	char *digest; /* NULL: the capture cannot be opened */
+	char *digest; /* NULL: no operands, or the capture cannot be opened */
 	gboolean damaged;
 	gboolean reports_loss;
 	gboolean kfree_of_caches;

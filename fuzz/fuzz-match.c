@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Fuzz target: histories of few addresses on few CPUs. Nearly every input has
- * ties, races and losses that the matcher must resolve. Four bytes of the input
- * make one record, and all captures are well-formed.
+ * ties and races that the matcher must resolve, and many have losses. After a
+ * header, four bytes of the input make one record. All captures are
+ * well-formed.
  */
 #include "config.h"
 

@@ -2,9 +2,10 @@
 /*
  * Fuzz target: a fixed capture with allocations, frees, losses and marks, a
  * random command line, and boundary values (fuzz/boundary.h). The input sets
- * any number of fields of kmemtrace.meta, of the tables and of the records. The
- * capture is then reported (fuzz/reports.h) and checked. An input is a list of
- * steps; the first byte of a step selects its kind, see apply_step().
+ * any number of fields of kmemtrace.meta and of the records, and at most one
+ * column of the tables. If the command line is valid, the capture is then
+ * reported (fuzz/reports.h) and checked. An input is a list of steps; the first
+ * byte of a step selects its kind, see apply_step().
  */
 #include "config.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Fuzz target: a capture of arbitrary bytes (fuzz/container.h). The capture is
- * opened, merged, matched, and checked with all rules; the output of the check
- * must be JSON.
+ * opened, merged, matched, and checked with all rules. With OPTION_OUTPUT, the
+ * outputs of the check are checked, too.
  */
 #include "config.h"
 

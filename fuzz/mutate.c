@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Mutations that keep the structure of a capture: complete records are moved
- * and copied, and fields get values of other records, so that addresses match.
+ * Mutations, most of which keep the structure of a capture: complete records
+ * are moved and copied, and fields get values of other records, so that
+ * addresses match.
  * Random changes of single bytes would rarely produce a second valid record.
  */
 #include "config.h"
@@ -16,7 +17,7 @@
 #define RECORD	    KMEMTRACE_EVENT_SIZE_V1
 #define MAX_RECORD  KMEMTRACE_EVENT_SIZE_V2S /* of all versions */
 #define MAX_TEXTS   16384
-#define MAX_CHANGES 4 /* changes per mutation */
+#define MAX_CHANGES 4 /* maximum number of changes per mutation */
 
 typedef struct kmemtrace_event Record __attribute__((aligned(1)));
 typedef struct kmemtrace_event_v2s RecordWithStack __attribute__((aligned(1)));
@@ -34,7 +35,7 @@ static guint random_below(guint below)
 
 /*
  * Return the record size of a file according to its first record, in either
- * byte order.
+ * byte order, or RECORD if that is no size of a record or there is no record.
  */
 static guint record_size_in(const GByteArray *data)
 {
@@ -49,8 +50,8 @@ static guint record_size_in(const GByteArray *data)
 }
 
 /*
- * Return a random file. Return NULL if the selected file has no complete
- * record.
+ * Return a random file. Return NULL if there is no file, or if the selected
+ * file is smaller than RECORD.
  */
 static GByteArray *random_file(const KmtContainer *c)
 {
@@ -68,7 +69,8 @@ static Record *random_record(GByteArray *data)
 }
 
 /* Insert a record of @size bytes before a random record of @data or at the end.
- * The record is cut, or padded with zeros, to the record size of @data. */
+ * The record is cut, or padded with zeros, to the record size of @data. A file
+ * that would become too large is left unchanged. */
 static void insert(GByteArray *data, const guint8 *record, guint size)
 {
 	guint step = data->len ? record_size_in(data) : size;
@@ -410,7 +412,7 @@ static void change_record(KmtContainer *c, GByteArray *data)
 	case 2: /* copy the record to the same or another CPU */
 		insert(c->files[random_below(c->n_files)].data, copy, size);
 		break;
-	case 3: /* move the record to another CPU */
+	case 3: /* move the record within a CPU or to another CPU */
 		g_byte_array_remove_range(data, at, size);
 		insert(c->files[random_below(c->n_files)].data, copy, size);
 		break;

@@ -17,7 +17,7 @@
  */
 #define MAX_WINDOWS 50
 
-/* Without the list of wrappers, --by owner finds no owner. */
+/* Without the list of wrappers, kmt_plan_make() rejects --by owner. */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	g_setenv("KMEMTRACE_WRAPPERS", FUZZ_WRAPPERS, TRUE);

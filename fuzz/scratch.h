@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Temporary directory for the files of one input. The directory is created once
- * per process, in TMPDIR. fuzz/run sets TMPDIR to a file system in memory, and
- * removes the directory.
+ * per process, in TMPDIR, and removed at exit. fuzz/run sets TMPDIR to a
+ * directory, in memory if possible, which it removes.
  */
 #ifndef KMEMTRACE_FUZZ_SCRATCH_H
 #define KMEMTRACE_FUZZ_SCRATCH_H
@@ -18,7 +18,7 @@ const char *kmt_scratch_directory(void);
  */
 const char *kmt_scratch_write(const char *name, const void *data, gsize size);
 
-/* Remove all files from the directory. */
+/* Remove the files that kmt_scratch_write() has written. */
 void kmt_scratch_clear(void);
 
 #endif

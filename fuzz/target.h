@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Functions that libFuzzer calls, and functions that it provides. */
+/* Functions that libFuzzer calls, and LLVMFuzzerMutate(), which it provides. */
 #ifndef KMEMTRACE_FUZZ_TARGET_H
 #define KMEMTRACE_FUZZ_TARGET_H
 
