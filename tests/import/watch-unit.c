@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Test the limits of import/watch.c with processes that spin, sleep, make
- * progress, or end.
+ * progress, allocate, or end.
  */
 #include "config.h"
 
@@ -62,7 +62,10 @@ static void end_at_once(G_GNUC_UNUSED KmtImportWatch *watch)
 }
 
 #ifndef __SANITIZE_ADDRESS__
-/* Allocate more memory than the limit for an input of 0 bytes allows. */
+/*
+ * Map memory until the limit for an input of 0 bytes is reached. Fail if 4 GiB
+ * can be mapped.
+ */
 static void allocate(G_GNUC_UNUSED KmtImportWatch *watch)
 {
 	gsize step = 64U << 20, all = 0;

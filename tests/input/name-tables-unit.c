@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Names of caches and tasks from valid and invalid tables
- * (lib/input/name-tables.c).
+ * Names of caches and tasks, and stacks, from valid and invalid tables
+ * (lib/input/name-tables.c); owners and losses in records.
  */
 #include "config.h"
 

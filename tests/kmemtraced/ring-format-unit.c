@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Parse the tracepoint formats of existing kernels, and formats with changes
- * that no kernel has yet.
+ * Parse tracepoint formats like those of existing kernels, formats with changes
+ * that no kernel has yet, and incomplete formats.
  */
 #include "config.h"
 
@@ -110,7 +110,7 @@ static void test_usual_formats(void)
 	g_assert_cmpuint(p->type_id, ==, KMEMTRACE_TYPE_PAGES);
 }
 
-/* Fields at other offsets and of other sizes than usual are found. */
+/* Fields at other offsets than usual, and another tracepoint, are found. */
 static void test_moved_fields(void)
 {
 	g_autoptr(GHashTable) files = usual_files();

@@ -207,8 +207,8 @@ static void decode(RingFixture *f, gsize n_bytes)
 }
 
 /*
- * Compare the decoded times and counts with those that libtraceevent decodes
- * from the same page.
+ * Compare the decoded times and counts with those that libtraceevent, if it is
+ * available, decodes from the same page.
  */
 static void compare_times(RingFixture *f)
 {
@@ -502,8 +502,9 @@ static void test_names(RingFixture *f, gconstpointer data)
 }
 
 /*
- * Most kernels store each field of an allocation but the node in 8 bytes; the
- * decoder reads such an event without a loop.
+ * Newer 64-bit kernels store each field that the decoder needs of a slab
+ * allocation, except the node, in 8 bytes; the decoder reads such an event
+ * without a loop.
  */
 static void test_wide_fields(RingFixture *f, gconstpointer data)
 {
@@ -555,9 +556,9 @@ static void test_in_pieces(RingFixture *f, gconstpointer data)
 }
 
 /*
- * Decode a page that is cut at each length. The decoder returns all complete
- * events and reads no byte after the cut; the copy has exactly that size, so
- * that AddressSanitizer and valgrind find a read beyond.
+ * Decode a page that is cut at each length. The decoder reports damage, omits
+ * the event that is cut, and reads no byte after the cut: the copy ends at the
+ * cut, so that AddressSanitizer and valgrind find a read beyond.
  */
 static void test_cut_pages(RingFixture *f, gconstpointer data)
 {
@@ -651,7 +652,7 @@ static void test_own_events(RingFixture *f, gconstpointer data)
 	 */
 	put_kfree(&f->page, 0x1000, OUR_TID, 0);
 	put_kfree(&f->page, 0x3000, OUR_TID, 0);
-	/* Own allocation, omitted, that another task frees: recorded. */
+	/* Own allocation: omitted; its free by another task: recorded. */
 	put_task_kmalloc(&f->page, 0x4000, OUR_TID, 0);
 	put_kfree(&f->page, 0x4000, 1, 0);
 	/* The second allocation shows that the own object was freed unseen. */

@@ -12,8 +12,8 @@
  *   SHIM_ENABLE_ERRNO	the error of writing 1 to "enabled"
  *   SHIM_DISABLE_ERRNO	the error of writing 0 to "enabled"
  *   SHIM_WRITE_FILE	the file that the SHIM_WRITE variables affect
- *   SHIM_WRITE_LIMIT	the number of bytes that fit into the file; the pwrite()
- *			that exceeds the limit is short, the next one fails with
+ *   SHIM_WRITE_LIMIT	the number of bytes that fit into the file; a pwrite()
+ *			across the limit is short, one from the limit on fails with
  *			SHIM_WRITE_ERRNO (ENOSPC); with 0, write() fails too
  *   SHIM_WRITE_SHORT	the maximum number of bytes of one pwrite()
  *   SHIM_WRITE_KILL	the process writes the file up to this offset by
@@ -30,9 +30,9 @@
  *   SHIM_OPEN_IF	opening fails only while this file exists
  *   SHIM_FSYNC_FILE, SHIM_FSYNC_ERRNO  fsync() of the file fails
  *   SHIM_DEBUGFS	every file system is a debugfs
- *   SHIM_INSTANCE	a directory; each new directory in a directory "instances"
- *			is a copy of it, and is removed with all files, as in
- *			tracefs
+ *   SHIM_INSTANCE	a directory that is copied to each new directory in a
+ *			directory "instances"; the copy is removed with all files,
+ *			as in tracefs
  *   SHIM_RMDIR_ERRNO	the error of removing an instance
  *   SHIM_EUID		the result of geteuid(), and the owner that fstat()
  *			reports for a directory that mkdirat() made
@@ -89,7 +89,7 @@
 
 /*
  * is_direct[fd] is 1 while the program believes that it has set O_DIRECT for
- * fd; the kernel never gets the flag.
+ * fd; with SHIM_DIRECT the kernel never gets the flag from fcntl().
  */
 static char is_direct[1024];
 
@@ -293,7 +293,7 @@ static ssize_t limited_write(int fd, const void *data, size_t n, off_t offset)
 /*
  * Fail for the file of SHIM_WRITE_FILE if SHIM_WRITE_LIMIT is 0. The program
  * writes small files with one write(), and cpu<n>.out with pwrite(), which
- * limited_write() handles.
+ * limited_write() handles. Also run SHIM_ON_TRACING.
  */
 ssize_t write(int fd, const void *data, size_t n)
 {
@@ -362,8 +362,8 @@ int fcntl(int fd, int command, ...)
 }
 
 /*
- * Return the name "cpu<n>" if fd is a file of the fake debugfs, otherwise NULL.
- * The name points into path, which has room for n_path bytes.
+ * Return the name "cpu<n>" if fd is such a file of the fake debugfs, otherwise
+ * NULL. The name points into path, which has room for n_path bytes.
  */
 static const char *cpu_name(int fd, char *path, size_t n_path)
 {

@@ -4,7 +4,7 @@
  * source, such as a second allocator in the process, ends the process with a
  * message.
  *
- * PRELOAD_FAIL_IF=PATH: each request fails once the file PATH exists.
+ * PRELOAD_FAIL_IF=PATH: each request fails while the file PATH exists.
  */
 #include "config.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Print each decision of the matcher for a capture on a line.
+ * Print each decision of the matcher for a capture on a line, except plain
+ * allocations; then each live object, and the counts.
  *
  *     match-dump [-q] TOLERANCE_NS OPERAND...
  *

@@ -203,7 +203,7 @@ static gboolean was_forgotten(const KmtMatchTable *table, guint64 ptr,
 	return kmt_match_table_was_evicted(table, &e);
 }
 
-/* The table does not grow while the number of live addresses stays small. */
+/* The table stays small while no address is live. */
 static void test_table_removes_closed_entries(void)
 {
 	KmtMatchTable table;
@@ -360,7 +360,7 @@ static void test_matcher_remembers_for_the_tolerance(void)
 /*
  * The first ALLOC and a FREE of each address have the same time, so the FREE
  * may belong to an allocation before the trace. The second FREE decides this,
- * long after the table removed the address. A third FREE is unmatched.
+ * long after the table removed the address. A third FREE is unexplained.
  */
 static void test_matcher_ambiguous_free_after_removal(void)
 {
@@ -386,7 +386,7 @@ static void test_matcher_ambiguous_free_after_removal(void)
  * The first FREE of each address has the time of the first ALLOC, so it may
  * belong to an allocation before the trace. In this test, that is decided after
  * the address was allocated again. A FREE after the table has removed the
- * address is unmatched.
+ * address is unexplained.
  */
 static void test_matcher_ambiguous_free_while_live(void)
 {

@@ -232,7 +232,7 @@ static void test_digits(void)
 	}
 }
 
-/* Mapping symbols and local labels are no names, in no form of a line. */
+/* Mapping symbols and local labels are skipped in every form of a line. */
 static void test_mapping_symbols(void)
 {
 	g_autoptr(KmtSymTable) symbols =
@@ -284,8 +284,8 @@ static void test_unsorted(void)
 	guint64 last = 0;
 	guint i;
 
-	/* Two symbols for each address, in shuffled order, since 4999 and 5000
-	 * have no common factor. */
+	/* Two symbols for each address, in descending order, since i * 4999 is
+	 * -i modulo 5000. */
 	for (i = 0; i < 2 * n; i++)
 		g_string_append_printf(
 			text, "%" G_GINT64_MODIFIER "x t f%u_%u\t[m%u]\n",

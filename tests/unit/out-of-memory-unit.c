@@ -157,8 +157,8 @@ static void test_exhausted(gconstpointer data)
 }
 
 /*
- * After kmt_cli_return_allocation_failures(), a child process gets failures as
- * return values again.
+ * After kmt_cli_return_allocation_failures(), the functions return failures to
+ * the process that called it, and do not end the process.
  */
 static void test_released(void)
 {
