@@ -9,8 +9,8 @@
  * bufread both FILE MAPPED READ: write the same records as read by TAKE, and by
  * read()
  *
- * bufread follow mmap|read FILE TO ENABLED: read until the file ENABLED
- * contains 0
+ * bufread follow mmap|read FILE TO ENABLED: write the records to TO until the
+ * file ENABLED contains 0
  *
  * bufread die FILE: end between TAKE and GIVE
  *
@@ -421,7 +421,7 @@ static void keep(const char *file, const char *command)
 
 /*
  * Start a process that exits with 0 if poll() returns POLLERR within 20
- * seconds, before its timeout. Returns its process ID.
+ * seconds; the timeout of poll() is longer. Returns the process ID.
  */
 static pid_t wait_for_end(int fd)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Count the cost of allocations and frees, for bench/kernel. Writing
- * "<workload> <rounds>" to /proc/kmt_count runs a workload that often. Reading
- * returns "<workload> <instructions> <events>". The counter of the processor measures
- * the instructions, because vm/run --icount executes one in a nanosecond; the events
- * are allocations and frees.
+ * Count the cost of allocations and frees, for bench/kernel and bench/instructions.
+ * Writing "<workload> <rounds>" to /proc/kmt_count runs a workload that often, after
+ * one round that is not counted. Reading returns "<workload> <nanoseconds> <events>".
+ * With vm/run --icount, the counter of the processor counts the instructions, because
+ * one is executed in a nanosecond; the events are allocations and frees.
  *
  * The workloads run with interrupts off, so that no other code is counted.
  */

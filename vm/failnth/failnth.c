@@ -104,7 +104,8 @@ static void print_difference(void)
 
 /*
  * Set the fault of this task; n 0: none. *left receives the remaining count of
- * the previous fault, 0 if the fault occurred. left may be NULL.
+ * the previous fault, 0 if the fault occurred. left may be NULL. Return 0, or -1
+ * on failure.
  */
 static int fail_nth(int fd, int n, int *left)
 {

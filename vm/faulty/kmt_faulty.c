@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A driver with the faults that docs/walkthrough.md looks for. Each fault is a
- * function that is not inlined, so that a report names it. Writing a command to
- * /proc/kmt_faulty runs it: "waste N", "leak N", "pingpong N", "spike MB".
+ * A driver with the faults that docs/walkthrough.md looks for. The faulty code is in
+ * functions that are not inlined, so that a report names them. Writing a command to
+ * /proc/kmt_faulty causes a fault: "waste N", "leak N", "pingpong N", "spike MB".
  */
 #include <linux/completion.h>
 #include <linux/cpumask.h>
@@ -51,7 +51,7 @@ static noinline int faulty_open(unsigned long n)
 	return 0;
 }
 
-/* One CPU fills requests; the other CPU completes and frees them. */
+/* One CPU allocates requests; another CPU completes and frees them. */
 #define BATCH 64
 
 struct faulty_ring {
@@ -98,7 +98,7 @@ static int faulty_pingpong(unsigned long n)
 	return 0;
 }
 
-/* A resize that holds the old and the new table at the same time. */
+/* Like a resize that holds the old and the new table at the same time. */
 static noinline int faulty_resize(unsigned long mb)
 {
 	unsigned long i, n = mb * 1024 * 1024 / 65536;

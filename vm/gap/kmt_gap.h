@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Declarations that the files of kmt_gap share. Each file covers one kind of
- * memory, or one context, with one call.
+ * Declarations that the files of kmt_gap share. Most files cover a kind of memory or
+ * some contexts.
  */
 #ifndef KMT_GAP_H
 #define KMT_GAP_H
@@ -12,7 +12,7 @@
 
 #include "kmt_compat.h"
 
-/* Enough objects to fill slabs and the arrays of kfree_rcu() more than once. */
+/* Enough small objects to fill more than one slab. */
 #define N	100
 #define BULK	64
 
@@ -30,7 +30,7 @@
 	pr_info("freed %s %s %lu %s\n", __func__, type,		\
 		(unsigned long)(count), by)
 
-/* Print the expected hand-overs to kfree_rcu(), by the same function. */
+/* Print the expected hand-overs to kfree_rcu() by the function that uses the macro. */
 #define say_deferred(type, count)					\
 	pr_info("defer %s %s %lu\n", __func__, type, (unsigned long)(count))
 
@@ -51,7 +51,7 @@ int gap_rcus(void);
 void gap_rcus_end(void);
 /* Return an error if there is no memory for a cache. */
 int gap_sheaves(void);
-/* Destroy the caches of gap_sheaves(), whose sheaves have objects. */
+/* Destroy the cache that gap_sheaves() left, whose sheaves have objects. */
 void gap_sheaves_end(void);
 void gap_pages(void);
 void gap_contig(void);
@@ -63,7 +63,10 @@ void gap_percpus(void);
  */
 void *gap_symbol(const char *name);
 void gap_contexts(void);
-/* Make events in NMI context; @storm: at random points of the allocators. */
+/*
+ * Make events in @n_events NMIs; @storm: these interrupt the allocators at random
+ * points. Return 0 or a negative errno.
+ */
 int gap_nmis(int n_events, bool storm);
 
 #endif

@@ -14,7 +14,7 @@
 static struct page *pages[N];
 
 #ifdef CONFIG_CONTIG_ALLOC
-/* Find ranges: free the allocated pages and remember their addresses. */
+/* Find ranges: allocate blocks, remember their addresses, and free the blocks. */
 static noinline void contig_candidates(void)
 {
 	int i;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calls each function of the allocators a known number of times and prints the
+ * Calls functions of the allocators a known number of times and prints the
  * records that a complete trace must contain.  Each call is in a separate
  * function that is never inlined, so that the call sites differ.  Lines:
  *
@@ -38,7 +38,7 @@ static bool nmi_storm;
 module_param(nmi_storm, bool, 0400);
 MODULE_PARM_DESC(nmi_storm, "NMIs interrupt the allocators at random points");
 
-/* Destroy the caches whose sheaves have objects. */
+/* Destroy the cache whose sheaves have objects, once. */
 static int gap_finish(const char *text, const struct kernel_param *param)
 {
 	static atomic_t finished;

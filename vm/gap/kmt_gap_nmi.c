@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Events in NMI context, which are counted as lost. Since Linux 6.18 the handler calls
- * kmalloc_nolock(), kfree_nolock() and alloc_pages_nolock(), which are allowed there. Of
- * the other functions of the allocators, it calls only the tracepoints.
+ * kmalloc_nolock(), kfree_nolock() and alloc_pages_nolock(), which are allowed there. The
+ * handler does not call kfree(), but only its tracepoint.
  */
 #include "kmt_gap.h"
 

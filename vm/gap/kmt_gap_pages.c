@@ -235,7 +235,7 @@ static noinline void gap_alloc_pages_bulk_partly(void)
 	say_freed("pages", BULK, __func__);
 }
 
-/* Batches of folios go to the free lists together, but one of high order alone. */
+/* The folios of a batch, here of orders 0 to 3, go to the free lists together. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0)
 static noinline void gap_folios_put(void)
 {

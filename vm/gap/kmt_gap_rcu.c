@@ -86,7 +86,7 @@ static noinline void gap_kvfree_rcu_vmalloc(void)
 	say_handed_over("vmalloc", 8, 24 * PAGE_SIZE, GFP_KERNEL);
 }
 
-/* Since Linux 6.4 kfree_rcu() takes objects of caches. */
+/* Since Linux 6.4 kfree_rcu() takes objects of any cache. */
 static noinline void gap_kfree_rcu_cache(void)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
@@ -122,7 +122,7 @@ int gap_rcus(void)
 
 void gap_rcus_end(void)
 {
-	/* Since Linux 6.18 objects wait in a sheaf until this flushes the sheaf. */
+	/* Since Linux 6.18 objects may wait in a sheaf until this flushes the sheaf. */
 	kmt_kfree_rcu_barrier();
 	kmem_cache_destroy(gap_rcu_cache);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sheaves: since Linux 6.18 each CPU has arrays of free objects of a cache. An object
- * is recorded when its user receives or returns it, and not when it moves between a
- * sheaf, the barn of its node, and its slab.
+ * Sheaves: since Linux 6.18 each CPU can have arrays of free objects of a cache. An
+ * object is recorded when its user receives or returns it, and not when it moves
+ * between a sheaf, the barn of its node, and its slab.
  */
 #include "kmt_gap.h"
 
@@ -91,7 +91,7 @@ static noinline void gap_sheaf_take(struct slab_sheaf *sheaf, unsigned int n)
 
 /*
  * Objects of a prefilled sheaf are recorded when they are taken out. Those that are
- * returned with the sheaf had no user.
+ * returned with the sheaf had no user and are not recorded.
  */
 static noinline void gap_sheaf_prefilled(void)
 {

@@ -18,7 +18,7 @@ static noinline void gap_kfree_all(unsigned long n)
 		kfree(objects[i]);
 }
 
-/* For a constant size, the compiler calls another function of the allocator. */
+/* For a constant size, kmalloc() calls another function of the allocator. */
 static noinline void gap_kmalloc_constant(void)
 {
 	unsigned long i;
@@ -67,7 +67,7 @@ static noinline void gap_kcalloc(size_t n)
 	say_freed("kmalloc", N, __func__);
 }
 
-/* kstrdup() and kmemdup() allocate for their caller. */
+/* kmemdup() allocates for its caller. */
 static noinline void gap_kmemdup(const void *data, size_t size)
 {
 	unsigned long i;
@@ -174,7 +174,7 @@ static noinline void gap_kfree_bulk_large(void)
 	say_freed("kmalloc", 4, __func__);
 }
 
-/* Free all objects of the cache. Inline, so that the caller is the call site. */
+/* Free N objects of the cache. Inline, so that the caller is the call site. */
 static __always_inline void gap_free_objects(void)
 {
 	unsigned long i;
@@ -229,7 +229,7 @@ static void gap_construct(void *object)
 {
 }
 
-/* kfree() frees an object of a cache since Linux 6.4. */
+/* kfree() frees an object of any cache since Linux 6.4. */
 static noinline void gap_cache_kfree(void)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)

@@ -16,12 +16,12 @@
 
 #include <uapi/linux/kmemtrace_abi.h>
 
-/* Linux 6.8: until then MAX_ORDER is one above the largest order. */
+/* Linux 6.8: up to Linux 6.3, MAX_ORDER is one above the largest order. */
 #ifndef MAX_PAGE_ORDER
 #define MAX_PAGE_ORDER	(MAX_ORDER - 1)
 #endif
 
-/* Linux 6.14: until then the functions have other names. */
+/* Linux 6.14: until then the function has another name. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)
 #define alloc_pages_bulk(gfp, n, pages)	alloc_pages_bulk_array(gfp, n, pages)
 #endif

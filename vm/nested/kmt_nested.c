@@ -40,8 +40,8 @@
 #include "kmt_proc.h"
 
 /*
- * nested_mutex serializes the files' operations; nested_allocate() reads and
- * counts without the mutex.
+ * nested_mutex serializes the operations of /proc/kmt_nested; nested_allocate()
+ * reads and counts without the mutex.
  */
 static DEFINE_MUTEX(nested_mutex);
 /* The task that writes to /proc/kmt_nested, while it runs the pairs. */
@@ -52,7 +52,7 @@ static unsigned long nested_unwound[2];
 static atomic_long_t nested_events;
 static DEFINE_PER_CPU(bool, nested_inside);
 
-/* Context: preemption is off. */
+/* Context: preemption or interrupts are off. */
 static noinline void nested_allocate(void)
 {
 	void *mem;

@@ -11,9 +11,9 @@
  *			interrupts off, once or N times
  *   take-alloc		call kmemtrace_snapshot_alloc()
  *   take-nmi		call kmemtrace_snapshot() in NMI context
- *   take-both N		take snapshots on all CPUs at once, in an interrupt, N times
+ *   take-both N		take snapshots on all CPUs at once, with interrupts off, N times
  *   take-timer N		take N snapshots on one CPU, while timer interrupts take more
- *   take-refused		take one, followed by an event in NMI context
+ *   take-refused		take a snapshot, followed by an event in NMI context
  */
 #define pr_fmt(fmt) "kmt_snapshot: " fmt
 
@@ -33,7 +33,7 @@
 #include "kmt_compat.h"
 #include "kmt_proc.h"
 
-/* Lists of held objects: each begins with a pointer to the previous one. */
+/* Lists of held objects: each object begins with a pointer to the previous one. */
 static void **snapshot_hoarded, **snapshot_kept, **snapshot_filled;
 static struct kmem_cache *snapshot_cache;
 static DEFINE_MUTEX(snapshot_mutex);
@@ -192,8 +192,7 @@ static int snapshot_nmi(unsigned int type, struct pt_regs *regs)
 }
 
 /*
- * The allocators must not be called in NMI context, but their tracepoints may
- * be.
+ * kfree() must not be called in NMI context, but its tracepoint may be.
  */
 static void snapshot_event(void)
 {
@@ -211,8 +210,8 @@ static int snapshot_in_nmi(void (*func)(void), bool take)
 	if (err)
 		return err;
 	/*
-	 * With interrupts off, no event occurs between the snapshot and the
-	 * NMI.
+	 * With interrupts off, no event occurs on this CPU between the snapshot
+	 * and the NMI.
 	 */
 	local_irq_save(flags);
 	if (take)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Records each event by independent probes on every tracepoint that kmemtrace
- * attaches to.  The module shares no code with kmemtrace, stores the events in
- * memory that is large enough for the test, and exports them as
- * /sys/kernel/debug/kmt_witness/cpu<n>.  A test compares them with the records
- * of kmemtrace.
+ * Records each event of kmalloc, caches, and pages by independent probes on the
+ * tracepoints that kmemtrace attaches to for this memory.  The module shares no
+ * code with kmemtrace, stores the events in memory that is large enough for the
+ * test, and exports them as /sys/kernel/debug/kmt_witness/cpu<n>.  A test
+ * compares them with the records of kmemtrace.
  */
 #define pr_fmt(fmt) "kmt_witness: " fmt
 
@@ -86,7 +86,7 @@ static void on_page_free(void *data, unsigned long call_site, struct page *page)
 	witness(2, 2, call_site, page_address(page));
 }
 
-/* A probe may omit trailing arguments, because they are passed in registers. */
+/* A probe may omit trailing arguments, because the caller owns their storage. */
 static struct witness_probe {
 	const char *name;
 	void *probe;
