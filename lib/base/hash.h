@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Hash functions with a random seed, for tables whose keys come from a capture.
- * A capture may come from another person. With a known hash function, somebody
- * could construct a capture whose keys all collide, and reading it would take
- * days. The results of the programs do not depend on the seed.
+ * Hash functions with a random seed, for tables whose keys come from a file.
+ * A capture, for example, may come from another person. With a known hash
+ * function, somebody could construct a capture whose keys all collide, and
+ * reading it would take days. The results of the programs do not depend on the
+ * seed.
  */
 #ifndef KMEMTRACE_BASE_HASH_H
 #define KMEMTRACE_BASE_HASH_H
@@ -16,7 +17,7 @@ static inline guint64 kmt_hash_seed(void)
 	return (guint64)g_random_int() << 32 | g_random_int();
 }
 
-/* Return a random odd number, as a multiplicative seed. */
+/* Return a random odd number, which is a seed that is never 0. */
 static inline guint64 kmt_hash_odd_seed(void)
 {
 	return kmt_hash_seed() | 1;
@@ -31,7 +32,7 @@ static inline guint64 kmt_hash(guint64 seed, guint64 key)
 	return h ^ h >> 32;
 }
 
-/* Hash a string from a capture; replaces g_str_hash(). Any thread. */
+/* Hash a string from a file; replaces g_str_hash(). Any thread. */
 guint kmt_str_hash(gconstpointer text);
 
 #endif
