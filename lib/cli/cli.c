@@ -202,8 +202,9 @@ void kmt_cli_occupy_standard_descriptors(void)
 int kmt_cli_close_stdout(const char *program, int status)
 {
 	gboolean failed = ferror(stdout) != 0;
-	/* Error of the failed write to stdout. The data of that write is lost,
-	 * and fflush() may have nothing left to write, so it may succeed. */
+	/* Error of the failed write to stdout, unless a later call has changed
+	 * errno. The data of that write is lost, and fflush() may have nothing
+	 * left to write, so it may succeed. */
 	int error = errno;
 
 	if (fflush(stdout) != 0 || fclose(stdout) != 0) {

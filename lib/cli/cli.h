@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Command line parsing, error messages, and process setup shared by all
- * programs.
+ * Command line parsing, error messages, and process setup that several programs
+ * share.
  */
 #ifndef KMEMTRACE_CLI_CLI_H
 #define KMEMTRACE_CLI_CLI_H
@@ -67,11 +67,12 @@ gboolean kmt_cli_must_exit(const char *program, GOptionContext *context,
 			   int *status);
 
 /*
- * Ensure that descriptors 0, 1 and 2 are open. If the caller closed one of
- * them, a file that the program opens would get its number, and output would be
- * written into that file. A closed descriptor is replaced by one whose use
- * fails: writing to stdout fails, so kmt_cli_close_stdout() reports the lost
- * output. Call this function first in main().
+ * Ensure that descriptors 0, 1 and 2 are open. If the parent process started
+ * the program with one of them closed, a file that the program opens would get
+ * that number, and output would be written into the file. A closed descriptor
+ * is replaced by one whose use fails: writing to stdout fails, so
+ * kmt_cli_close_stdout() reports the lost output. If /dev/null cannot be
+ * opened, the descriptor stays closed. Call this function first in main().
  */
 void kmt_cli_occupy_standard_descriptors(void);
 
@@ -105,13 +106,14 @@ gboolean kmt_cli_parse_number(const char *text, guint64 max, const char *option,
 			      guint64 *number, GError **error);
 
 /* Install a handler of SIGBUS for the rest of the program. The signal occurs if
- * a mapped file is truncated or its disk fails. The handler prints a message
- * and exits with EXIT_FAILURE. */
+ * the program reads a mapped file that was truncated or whose disk fails. The
+ * handler prints a message and exits with EXIT_FAILURE. */
 void kmt_cli_exit_on_sigbus(const char *program);
 
-/* Make malloc() map blocks of 16 KiB or more separately, for the rest of the
- * program. Such blocks grow in place or move without a copy, and their memory
- * returns to the kernel when they are freed. */
+/* Make malloc() of glibc map a block of 16 KiB or more separately if the free
+ * memory of the heap is too small for it, for the rest of the program. Such a
+ * block grows in place or moves without a copy, and its memory returns to the
+ * kernel when the block is freed. Without glibc, do nothing. */
 void kmt_cli_map_large_blocks(void);
 
 /*

@@ -32,7 +32,7 @@ static void print_indent(const KmtJson *json)
 	fprintf(json->out, "\n%*s", (int)(json->depth * json->indent), "");
 }
 
-/* Print the bytes before @end. They must be valid UTF-8 and not NUL. */
+/* Escape and print the bytes before @end: valid UTF-8 without NUL. */
 static void print_valid(const KmtJson *json, const char *value, const char *end)
 {
 	static const char letters[] =
@@ -66,7 +66,8 @@ static void print_string(const KmtJson *json, const char *value)
 	fputc('"', json->out);
 }
 
-/* Print the text before a value: a comma, a line break, and the key. */
+/* Print what precedes a value: in an object or array a comma, except before the
+ * first value, and a line break; then the key, unless @key is NULL. */
 static void begin_value(KmtJson *json, const char *key)
 {
 	if (json->depth) {
@@ -153,8 +154,8 @@ void kmt_json_double(KmtJson *json, const char *key, double value)
 	begin_value(json, key);
 	g_ascii_dtostr(text, sizeof(text), value);
 	fputs(text, json->out);
-	/* Some JSON readers parse a number without a decimal point as an
-	 * integer. */
+	/* Some JSON readers parse a number without a decimal point or an
+	 * exponent as an integer. */
 	if (!strpbrk(text, ".e"))
 		fputs(".0", json->out);
 }

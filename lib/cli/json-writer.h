@@ -5,8 +5,9 @@
  * The output is valid UTF-8, even if the strings are not.
  *
  * @key is the name of an object's member, in ASCII and unique in the object;
- * @key is NULL for an element of an array. The writer does not report write
- * errors; the caller checks ferror() of the stream.
+ * @key is NULL for an element of an array and for the outermost value. The
+ * writer does not report write errors; the caller checks ferror() of the
+ * stream.
  */
 #ifndef KMEMTRACE_CLI_JSON_WRITER_H
 #define KMEMTRACE_CLI_JSON_WRITER_H

@@ -2,8 +2,9 @@
 /*
  * Wrappers of malloc() and all related functions. Each wrapper calls the next
  * definition, which belongs to the C library or to an allocator in LD_PRELOAD,
- * and only adds the handling of a failure. The dynamic linker uses these
- * wrappers for all libraries, so g_malloc() never sees a failure.
+ * and only adds the handling of a failure; reallocarray() calls the wrapper of
+ * realloc(). The dynamic linker uses these wrappers for all libraries, so
+ * g_malloc() sees no failure while a message is set.
  *
  * The set of wrappers must be complete: memory of one allocator must never
  * reach free() of another allocator.
@@ -12,8 +13,9 @@
  * because their callers handle a failure. Calls inside GLib do not use these
  * definitions, so such a failure ends the program with the message.
  *
- * The sanitizers replace malloc() themselves. Under a sanitizer this file does
- * nothing, and the program aborts on failure.
+ * AddressSanitizer, ThreadSanitizer, and MemorySanitizer replace malloc()
+ * themselves. Under one of them, or without RTLD_NEXT, the functions of this
+ * file do nothing, and the sanitizer or GLib ends the program on failure.
  */
 #include "config.h"
 
@@ -84,13 +86,13 @@ static gboolean in_lookup;
 static _Alignas(max_align_t) char early[EARLY_BYTES];
 static size_t early_used;
 
-/* Return whether @p was returned by early_alloc(). */
+/* Return whether @p is in the memory of early_alloc(). */
 static gboolean is_early(const void *p)
 {
 	return (uintptr_t)p - (uintptr_t)early < EARLY_BYTES;
 }
 
-/* Allocate zeroed memory that is never freed. */
+/* Allocate zeroed memory that is never freed. Return NULL if it is used up. */
 static void *early_alloc(size_t size)
 {
 	const size_t unit = _Alignof(max_align_t);
@@ -189,7 +191,7 @@ void *realloc(void *old, size_t size)
 	if (!find_next())
 		return early_alloc(size);
 	p = reallocate(old, size);
-	/* realloc(old, 0) frees @old and returns NULL on success. */
+	/* realloc(old, 0) may free @old and return NULL on success. */
 	return size ? check(p) : p;
 }
 

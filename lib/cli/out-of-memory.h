@@ -6,20 +6,21 @@
 #include <glib.h>
 
 /*
- * End the program if an allocation fails, in any thread and any library. The
- * program prints "PROGRAM: out of memory: ADVICE" and exits with @status. Call
- * this function before threads are created.
+ * From now on, end the program if an allocation fails, in any thread and any
+ * library. The program prints "PROGRAM: out of memory: ADVICE" and exits with
+ * @status. Call this function before threads are created.
  *
  * Without this function GLib calls abort(), which no option changes.
- * g_try_malloc() and its variants still return NULL. Buffered output is lost,
- * because partial output would be useless.
+ * g_try_malloc() and its variants still return NULL, except to GLib itself.
+ * Buffered output is lost, because partial output would be useless.
  */
 void kmt_cli_exit_on_out_of_memory(const char *program, const char *advice,
 				   int status);
 
 /*
- * Return allocation failures to the caller again. A child process calls this
- * function if it must do as much of its work as memory allows.
+ * Let malloc() and all related functions return failures to their callers
+ * again. A child process calls this function if it must do as much of its work
+ * as memory allows.
  */
 void kmt_cli_return_allocation_failures(void);
 

@@ -3,8 +3,8 @@
  * Signal handling of kmemtraced: the state that it inherited, and the signals
  * that it reads.
  *
- * Signals that end a recording are blocked and read from a signalfd. A signal
- * that was ignored on entry stays ignored, for example SIGHUP under nohup(1).
+ * Signals that end a recording are blocked and read from a signalfd. Such a
+ * signal stays ignored if it was ignored on entry, as SIGHUP under nohup(1).
  * SIGINT is the exception: a shell ignores SIGINT for every background command
  * of a script. In that case only a SIGINT from the terminal is ignored, so that
  * kill(1) still ends the recording.
@@ -43,7 +43,7 @@ void kmt_cli_signals_block(KmtCliSignals *signals);
 
 /*
  * Restore the signal mask of the entry, but not the actions. A stop signal that
- * was not ignored on entry then ends the process.
+ * was neither ignored nor blocked on entry then ends the process.
  */
 void kmt_cli_signals_release(const KmtCliSignals *signals);
 
