@@ -24,7 +24,7 @@
 #define META_CAPTURE_BYTES 4096
 #define META_CPU_BYTES	   176
 
-/* A smaller O_DIRECT write causes more events than it writes. */
+/* Smaller O_DIRECT writes would add more events to the trace per record. */
 #define BATCH_CHUNKS ((gsize)16)
 
 struct kmt_capture_writer {
@@ -78,8 +78,8 @@ void kmt_capture_writer_close(KmtCaptureWriter *output)
 void kmt_capture_writer_undo(KmtCaptureWriter *output)
 {
 	drop_reservation(output);
-	/* In reverse order: kmemtrace.meta was created first and is removed
-	 * last. */
+	/* In reverse order: kmemtraced creates kmemtrace.meta first, so that
+	 * file is removed last. */
 	for (guint i = output->made->len; i-- > 0;)
 		unlinkat(kmt_capture_writer_fd(output), output->made->pdata[i],
 			 0);
@@ -226,7 +226,10 @@ static gboolean copy(int from, const char *source, KmtCaptureCpuWriter *sink,
 	return ok;
 }
 
-/* Rename the file temporary to name, or remove it if ok is FALSE. */
+/*
+ * Rename the file temporary to name. Remove it instead if ok is FALSE or if
+ * renaming fails.
+ */
 static gboolean put_in_place(KmtCaptureWriter *output, gboolean ok,
 			     const char *temporary, const char *name,
 			     const char *path, GError **error)
@@ -306,8 +309,8 @@ gboolean kmt_capture_writer_write_table(KmtCaptureWriter *output,
 }
 
 /*
- * Reserve disk space for the final kmemtrace.meta in a file, so that a full
- * disk does not prevent writing it.
+ * Create META_RESERVED, and reserve disk space for the final kmemtrace.meta in
+ * it if possible, so that a full disk does not prevent writing it.
  */
 static void reserve_meta(KmtCaptureWriter *output, guint n_cpus)
 {

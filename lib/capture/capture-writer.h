@@ -26,14 +26,15 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtCaptureWriter, kmt_capture_writer_close)
 
 /*
  * Remove the files and directories that the writer created, including those of
- * kmt_capture_writer_open(), because nothing was recorded. In a subdirectory,
- * every file with the name of a capture file is removed, whoever created it.
+ * kmt_capture_writer_open(), unless the replacement of the old capture has
+ * begun. In a subdirectory, every file with a name that a writer uses is
+ * removed, whoever created it.
  */
 void kmt_capture_writer_undo(KmtCaptureWriter *output);
 
 /*
- * Finish a complete capture: replace the previous capture in the directory. See
- * kmt_capture_directory_publish().
+ * Finish a complete capture: replace the previous capture in the directory, if
+ * there is one. See kmt_capture_directory_publish().
  */
 gboolean kmt_capture_writer_publish(KmtCaptureWriter *output, GError **error);
 
@@ -72,8 +73,8 @@ KmtCaptureCpuWriter *kmt_capture_writer_small_cpu_file(KmtCaptureWriter *output,
 /*
  * Copy the file source into the capture as name. If the copy fails, an existing
  * file of that name remains unchanged. FALSE without an error means that source
- * does not exist. hidden, unless NULL, is set to whether source is a kallsyms
- * in which all addresses are 0.
+ * does not exist. On success *hidden, unless hidden is NULL, is set to whether
+ * source is a kallsyms in which all addresses are 0.
  */
 gboolean kmt_capture_writer_copy_table(KmtCaptureWriter *output,
 				       const char *source, const char *name,
@@ -88,15 +89,16 @@ gboolean kmt_capture_writer_write_table(KmtCaptureWriter *output,
 					GError **error);
 
 /*
- * Write kmemtrace.meta completely or not at all. The function also reserves
- * disk space for the final kmemtrace.meta of n_cpus CPUs.
+ * Write kmemtrace.meta. On failure an existing kmemtrace.meta remains
+ * unchanged. The function also reserves disk space, if the file system can, for
+ * the final kmemtrace.meta of n_cpus CPUs.
  */
 gboolean kmt_capture_writer_write_meta(KmtCaptureWriter *output, GKeyFile *meta,
 				       guint n_cpus, GError **error);
 
 /*
- * Write the final kmemtrace.meta, with the names of all other files of the
- * capture.
+ * Write the final kmemtrace.meta, with the names of all other files that this
+ * process created.
  */
 gboolean kmt_capture_writer_end_meta(KmtCaptureWriter *output, GKeyFile *meta,
 				     guint n_cpus, GError **error);

@@ -14,7 +14,10 @@
 #include "lib/capture/owner.h"
 #include "lib/capture/cpu-file-writer.h"
 
-/* No disk requires a larger size or alignment for O_DIRECT. */
+/*
+ * Size and alignment of O_DIRECT writes. If a disk requires more, the writes go
+ * through the page cache; see write_from().
+ */
 #define BLOCK_BYTES 4096
 
 struct kmt_capture_cpu_writer {
@@ -28,14 +31,14 @@ struct kmt_capture_cpu_writer {
 	gsize buffer_bytes;
 	gsize fill; /* bytes in buffer */
 	guint8 *buffer;
-	/* Other threads read the counters while this thread writes. */
+	/* Other threads read the counters while one thread writes the file. */
 	_Atomic guint64 written;
 	_Atomic guint64 unsaved;
 };
 
 /*
- * Add to a counter. Each counter has one writer, so a plain load and store
- * suffice.
+ * Add to a counter. Only the thread that writes the file changes a counter, so
+ * a plain load and store suffice.
  */
 static void figure_add(_Atomic guint64 *figure, guint64 n)
 {
@@ -63,8 +66,8 @@ static bool allocate(KmtCaptureCpuWriter *sink,
 
 	sink->buffer_bytes = is_locked ? KMT_CAPTURE_CPU_WRITER_BUFFER_BYTES
 				       : 2 * sink->chunk_bytes;
-	/* Populate the memory now, so that no page is allocated while tracing.
-	 */
+	/* Populate a locked buffer now, so that no write to the buffer
+	 * allocates a page while the kernel is traced. */
 	sink->buffer = mmap(NULL, sink->buffer_bytes, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS |
 				    (is_locked ? MAP_POPULATE : 0),
@@ -106,7 +109,7 @@ kmt_capture_cpu_writer_new(int dir_fd, const char *name, gsize record_bytes,
 		return NULL;
 	}
 	kmt_capture_owner_give(sink->fd);
-	/* Only a traced program has to bypass the page cache. */
+	/* Only a program that records has to bypass the page cache. */
 	if (memory == KMT_CAPTURE_CPU_WRITER_LOCKED)
 		set_direct(sink, true);
 	if (!allocate(sink, memory)) {

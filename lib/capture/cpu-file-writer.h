@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes a file cpu<n>.out through a buffer.
+ * Writes a file cpu<n>.out or a table through a buffer.
  *
- * Each allocation that the kernel makes for a write is an event of the recorded
- * trace, so writing must cause as few allocations as possible. The buffer is
- * therefore allocated once and aligned, and whole chunks are written with
- * O_DIRECT, which bypasses the page cache. The rest of the data, and all data
- * on file systems without O_DIRECT, is written through the page cache.
+ * During a recording, each allocation that the kernel makes for a write is an
+ * event of the trace, so writing must cause as few allocations as possible. The
+ * buffer is therefore allocated once and aligned, and whole chunks are written
+ * with O_DIRECT, which bypasses the page cache. The rest of the data is written
+ * through the page cache, as is all data of a small buffer and all data on file
+ * systems without O_DIRECT.
  *
  * Between two calls, the file contains only complete records. After a failed
  * write, the file is truncated to complete records; the writer then accepts no
  * more data and counts further data as unsaved.
  *
- * Only the function new allocates memory, and only free releases it. One thread
+ * Only the function new allocates memory, which free releases. One thread
  * may write at a time; any thread may read the counters.
  */
 #ifndef KMEMTRACE_CAPTURE_CPU_FILE_WRITER_H
@@ -42,8 +43,9 @@ G_STATIC_ASSERT(KMT_CAPTURE_CPU_WRITER_BUFFER_BYTES %
 		0);
 
 typedef enum {
-	/* KMT_CAPTURE_CPU_WRITER_BUFFER_BYTES, populated by the function new,
-	 * and locked in memory if the limits permit */
+	/* KMT_CAPTURE_CPU_WRITER_BUFFER_BYTES, with O_DIRECT if the file system
+	 * supports it, populated by the function new, and locked in memory if
+	 * the limits permit */
 	KMT_CAPTURE_CPU_WRITER_LOCKED,
 	/* two chunks, without O_DIRECT, for a program that is not traced */
 	KMT_CAPTURE_CPU_WRITER_SMALL,
@@ -82,8 +84,8 @@ int kmt_capture_cpu_writer_add(KmtCaptureCpuWriter *sink, gsize n_bytes);
 
 /*
  * Add n_bytes of complete records from another place. They are written from
- * there without a copy if O_DIRECT is off, or if they are aligned and at least
- * batch_bytes.
+ * there without a copy if O_DIRECT is off, or if n_bytes is at least
+ * batch_bytes and address, size, and position in the file are aligned.
  */
 int kmt_capture_cpu_writer_append(KmtCaptureCpuWriter *sink, const void *from,
 				  gsize n_bytes);
@@ -107,7 +109,8 @@ int kmt_capture_cpu_writer_finish(KmtCaptureCpuWriter *sink);
 void kmt_capture_cpu_writer_discard(KmtCaptureCpuWriter *sink);
 
 /*
- * Wait until the written bytes are on the disk. Return 0 or a negative errno.
+ * Wait until the written bytes are on the disk. Return 0 or a negative errno. A
+ * file that cannot be synced is not an error.
  */
 int kmt_capture_cpu_writer_sync(KmtCaptureCpuWriter *sink);
 

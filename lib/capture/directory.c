@@ -33,7 +33,7 @@ struct kmt_capture_directory {
 	int staged_fd;	   /* its descriptor, or -1 */
 	char *staged_path; /* path of the subdirectory */
 	void (*warning)(const char *text); /* may be NULL */
-	GPtrArray *left; /* char *: subdirectories of earlier runs */
+	GPtrArray *left; /* char *: kmemtrace.new-<n> of earlier runs */
 };
 
 static gboolean fail(const KmtCaptureDirectory *directory, const char *verb,
@@ -45,7 +45,7 @@ static gboolean fail(const KmtCaptureDirectory *directory, const char *verb,
 	return FALSE;
 }
 
-/* Check that root creates files only where no other user can replace them. */
+/* Check that no untrusted user can replace the files that root creates. */
 static gboolean check_owner(KmtCaptureDirectory *directory, GError **error)
 {
 	struct stat st;
@@ -146,8 +146,8 @@ static gboolean open_directory(KmtCaptureDirectory *directory, GError **error)
 
 /*
  * Return the process that writes to the directory, or 0. The record lock on
- * KMT_CAPTURE_LOCK ends with that process. Its cleanup process also holds the
- * lock of the directory.
+ * KMT_CAPTURE_LOCK ends with that process. Its child processes, such as the
+ * cleanup process of kmemtraced, hold the lock of the directory too.
  */
 static pid_t find_writer(int dir_fd)
 {
@@ -194,8 +194,8 @@ static gboolean lock_directory(KmtCaptureDirectory *directory, GError **error)
 }
 
 /*
- * Create the lock file. The directory is locked, so an existing lock file
- * belongs to a process that has ended.
+ * Create the lock file. The directory is locked, if its file system has locks,
+ * so an existing lock file belongs to a process that has ended.
  */
 static gboolean create_lock_file(KmtCaptureDirectory *directory, GError **error)
 {

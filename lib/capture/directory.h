@@ -21,16 +21,18 @@ typedef struct {
 	gboolean force;	 /* replace an existing capture */
 	gboolean staged; /* use a subdirectory even without an existing capture
 			  */
-	/* called with one line about files that an earlier run or the user
-	 * left; may be NULL */
+	/* called with one line about a replacement that an earlier run did not
+	 * complete, or about files that an earlier run or the user left; may be
+	 * NULL */
 	void (*warning)(const char *text);
 } KmtCaptureDirectoryOptions;
 
 /*
  * Open and lock the directory path for a capture. A missing directory is
  * created with mode 0700; its parent must exist. The lock excludes other
- * writers until kmt_capture_directory_close(). An interrupted replacement is
- * completed first. Return NULL and set an error if a system call fails, and
+ * writers until kmt_capture_directory_close() and the end of all children that
+ * inherited it; on a file system without locks it has no effect. An interrupted
+ * replacement is completed first. Return NULL and set an error on failure, and
  * - if another program writes to the directory;
  * - if the directory contains a capture, or records of a killed run in a
  * subdirectory, unless options->force is set;
@@ -42,7 +44,8 @@ kmt_capture_directory_open(const char *path,
 			   const KmtCaptureDirectoryOptions *options,
 			   GError **error);
 
-/* Unlock and free. The directory and its subdirectory remain. */
+/* Unlock and free; the process that created the lock file also removes it. All
+ * other files remain. */
 void kmt_capture_directory_close(KmtCaptureDirectory *directory);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtCaptureDirectory, kmt_capture_directory_close)
 
@@ -65,8 +68,9 @@ gboolean kmt_capture_directory_publish(KmtCaptureDirectory *directory,
 				       GError **error);
 
 /*
- * Remove the subdirectory with all files of a capture in it, and the directory
- * if kmt_capture_directory_open() created it and nothing else is in it.
+ * Remove the lock file; the subdirectory with all files of a capture in it,
+ * unless its replacement of the old capture has begun; and the directory if
+ * kmt_capture_directory_open() created it and nothing else is in it.
  */
 void kmt_capture_directory_undo(KmtCaptureDirectory *directory);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Errors of recording. A message says what failed, on which object, and why.
- * kmemtraced/error-advice.c has the advice for each error code.
+ * Errors of recording and of writing captures. A message says what failed, on
+ * which object, and why. kmemtraced/error-advice.c has the advice for most
+ * error codes.
  */
 #ifndef KMEMTRACE_CAPTURE_ERROR_H
 #define KMEMTRACE_CAPTURE_ERROR_H
@@ -15,29 +16,32 @@ typedef enum {
 	KMT_DAEMON_ERROR_NO_DEBUGFS,   /* debugfs is not mounted at the path */
 	KMT_DAEMON_ERROR_NO_KMEMTRACE, /* debugfs has no directory kmemtrace */
 	KMT_DAEMON_ERROR_PERMISSION, /* no permission for debugfs or tracefs */
-	KMT_DAEMON_ERROR_LOCKDOWN,   /* lockdown refuses even root */
+	KMT_DAEMON_ERROR_LOCKDOWN,   /* EPERM, as lockdown causes for root */
 	KMT_DAEMON_ERROR_ABI,	     /* unknown version or size of records */
 	KMT_DAEMON_ERROR_CONTROL,    /* a control file cannot be used */
-	KMT_DAEMON_ERROR_BUSY,	     /* another kmemtraced is running */
+	KMT_DAEMON_ERROR_BUSY,	     /* another kmemtraced is running, or its
+				      * cleanup process */
 	KMT_DAEMON_ERROR_ENABLE,     /* tracing cannot be switched on */
 	KMT_DAEMON_ERROR_DISABLE,    /* tracing cannot be switched off */
 	KMT_DAEMON_ERROR_EXISTS,    /* the directory has a capture or records */
 	KMT_DAEMON_ERROR_DIRECTORY, /* the capture directory is unusable */
 	KMT_DAEMON_ERROR_UNSAFE,    /* other users can tamper with the
 				     * directory */
-	KMT_DAEMON_ERROR_FOREIGN,   /* a file in the directory is not a
-				     * capture's */
+	KMT_DAEMON_ERROR_FOREIGN,   /* a user's file has the name of a capture
+				     * file */
 	KMT_DAEMON_ERROR_DIRECTORY_BUSY, /* another program writes to the
 					  * directory */
 	KMT_DAEMON_ERROR_DISK_FULL,	 /* no disk space, or a quota or size
 					  * limit */
 	KMT_DAEMON_ERROR_WRITE,		 /* any other failure to write */
-	KMT_DAEMON_ERROR_READ,		 /* records or a table cannot be read */
+	KMT_DAEMON_ERROR_READ,		 /* records, a table, or another file
+					  * cannot be read */
 	KMT_DAEMON_ERROR_CPU_GONE,	 /* a CPU's file disappeared */
 	KMT_DAEMON_ERROR_ABANDONED,	 /* the user stopped waiting for the
 					  * disk */
 	KMT_DAEMON_ERROR_INTERRUPTED,	/* interrupted before recording began */
-	KMT_DAEMON_ERROR_RESOURCES,	/* no memory, thread, or descriptor */
+	KMT_DAEMON_ERROR_RESOURCES,	/* no memory, thread, process, or
+					 * descriptor */
 	KMT_DAEMON_ERROR_SOURCE,	/* unknown source, or unsuitable
 					 * options */
 	KMT_DAEMON_ERROR_NO_TRACEFS,	/* tracefs is not mounted at the path */
@@ -58,7 +62,7 @@ typedef enum {
 	KMT_DAEMON_ERROR_NO_SNAPSHOT,  /* no snapshot was taken */
 	KMT_DAEMON_ERROR_STOPPED,      /* tracing stopped instead of a
 					* snapshot */
-	KMT_DAEMON_ERROR_REPLACED,     /* a newer snapshot replaced this one */
+	KMT_DAEMON_ERROR_REPLACED,     /* the snapshot was replaced or freed */
 	KMT_DAEMON_N_ERRORS
 } KmtDaemonError;
 

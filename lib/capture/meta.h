@@ -15,7 +15,8 @@ typedef struct {
 	const char *source; /* name of the source */
 	guint abi_version;  /* version of the records */
 	guint record_bytes;
-	gboolean continues; /* an earlier reader consumed the first records */
+	gboolean continues; /* the first records may be missing: an earlier
+			     * reader consumed them, or they were overwritten */
 	gboolean was_enabled;
 } KmtCaptureMetaStart;
 
@@ -26,24 +27,24 @@ typedef struct {
 GKeyFile *kmt_capture_meta_new(const KmtCaptureMetaStart *start);
 
 /*
- * Change whether an earlier reader consumed the first records, after
- * kmt_capture_meta_new().
+ * Change the key continues after kmt_capture_meta_new(); see
+ * KmtCaptureMetaStart.
  */
 void kmt_capture_meta_set_continues(GKeyFile *meta, gboolean continues);
 
-/* Add the group of a CPU with its NUMA node. */
+/* Add the group of a CPU with its NUMA node, or -1 if the node is unknown. */
 void kmt_capture_meta_add_cpu(GKeyFile *meta, const char *sys, guint cpu);
 
 /*
- * Set the size of a CPU's file in bytes and the number of its lost events;
- * overruns is NULL if the number is unknown.
+ * Set the size of a CPU's file in bytes, the number of its records, and the
+ * number *overruns of its lost events; overruns is NULL if that is unknown.
  */
 void kmt_capture_meta_set_cpu(GKeyFile *meta, guint cpu, guint64 bytes,
 			      const guint64 *overruns);
 
 /*
- * Set the totals, the end time, and whether the capture is complete. overruns
- * is the number of lost events; NULL if unknown.
+ * Set the totals, the end time, and whether the capture is complete. *overruns
+ * is the number of lost events; overruns is NULL if that is unknown.
  */
 void kmt_capture_meta_end(GKeyFile *meta, guint64 bytes,
 			  const guint64 *overruns, gboolean complete);

@@ -11,12 +11,13 @@
 #include <glib.h>
 
 /*
- * The meta file is created first and completed last. Its presence identifies a
- * capture.
+ * kmemtraced creates the meta file first, and each writer completes it last.
+ * Its presence identifies a capture.
  */
 #define KMT_CAPTURE_META "kmemtrace.meta"
 
-/* Suffix of a table or of kmemtrace.meta while the file is written. */
+/* Suffix of a table while it is written, and of the file that reserves the disk
+ * space of kmemtrace.meta. */
 #define KMT_CAPTURE_TEMPORARY ".tmp"
 
 /* Lock file of the process that writes to the directory; see
@@ -24,11 +25,11 @@
 #define KMT_CAPTURE_LOCK "kmemtrace.lock"
 
 /*
- * Subdirectories that exist while one capture replaces another:
- * kmemtrace.new-<n> receives the new capture, and is renamed to
- * kmemtrace.complete when the replacement begins.  The latter holds the old
- * capture's kmemtrace.meta, as kmemtrace.meta.old, until the other files of the
- * old capture are removed.
+ * Subdirectories that exist while one capture replaces another, or while
+ * kmemtrace-import writes a capture: kmemtrace.new-<n> receives the new
+ * capture, and is renamed to kmemtrace.complete when the replacement begins.
+ * The latter holds the old capture's kmemtrace.meta, as kmemtrace.meta.old,
+ * until the other files of the old capture are removed.
  */
 #define KMT_CAPTURE_NEW	     "kmemtrace.new-"
 #define KMT_CAPTURE_COMPLETE "kmemtrace.complete"
@@ -60,8 +61,9 @@ typedef enum {
 KmtCaptureFile kmt_capture_file(const char *name);
 
 /*
- * Parse cpu<n>.out, which .gz or .zst may follow.  The number may have leading
- * zeros.  *suffix, unless NULL, is set to what follows ".out".
+ * Parse cpu<n>.out, which .gz or .zst may follow.  Return FALSE for any other
+ * name.  The number may have leading zeros.  *suffix, unless NULL, is set to
+ * what follows ".out".
  */
 gboolean kmt_capture_parse_cpu(const char *name, guint *cpu,
 			       const char **suffix);

@@ -23,7 +23,8 @@ static gboolean read_id(const char *variable, guint64 *id)
 	       g_ascii_string_to_unsigned(text, 10, 0, ID_MAX, id, NULL);
 }
 
-/* Return the caller of sudo. FALSE: root without sudo, or not root. */
+/* Return the caller of sudo. FALSE: not root, root without sudo, or root as the
+ * caller of sudo. */
 static gboolean sudo_caller(uid_t *uid, gid_t *gid)
 {
 	guint64 id;

@@ -49,9 +49,9 @@ int kmt_capture_owner_open_parent(int at, const char *path);
 int kmt_capture_owner_open(int parent_fd, const char *base);
 
 /*
- * Change the owner of the file or directory fd to the caller of sudo. If that
- * fails, as on a file system without owners, root remains the owner, and the
- * readers advise to use sudo.
+ * Change the owner of the file or directory fd to the caller of sudo, if there
+ * is one. If that fails, as on a file system without owners, root remains the
+ * owner, and the readers advise to use sudo.
  */
 void kmt_capture_owner_give(int fd);
 

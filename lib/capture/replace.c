@@ -115,9 +115,9 @@ static GKeyFile *read_meta(int dir_fd, const char *name)
 }
 
 /*
- * Return the file names in the key "files" of the meta. Return NULL if there is
- * no list, as in a truncated capture or one of an earlier version. is_member()
- * then uses the names and first lines of the files.
+ * Return the file names in the key "files" of the meta. Return NULL if meta is
+ * NULL or has no list, as in a truncated capture or one of an earlier version.
+ * is_member() then uses the names and first lines of the files.
  */
 static GStrv listed_files(GKeyFile *meta)
 {
@@ -222,7 +222,7 @@ static gboolean is_member(int dir_fd, const char *const *listed,
 	}
 }
 
-/* Return whether the directory kmemtrace.new-<n> has records. */
+/* Return whether the directory kmemtrace.new-<n> has a meta and records. */
 static gboolean has_records(int dir_fd, const char *name)
 {
 	g_autoptr(GPtrArray) names = NULL;
@@ -259,7 +259,7 @@ static void take_name(KmtCaptureContents *contents, int dir_fd,
 		contents->foreign = g_strdup(name);
 	if (kmt_capture_file(name) == KMT_CAPTURE_FILE_OTHER)
 		return;
-	/* A run that was killed during its start leaves this file. */
+	/* A killed run leaves this file. */
 	if (g_str_equal(name, KMT_CAPTURE_META KMT_CAPTURE_TEMPORARY) &&
 	    is_regular(dir_fd, name))
 		return;
@@ -406,7 +406,8 @@ static gboolean move_file(const Replacement *r, const char *name,
 	int result =
 		renameat2(r->new_fd, name, r->dir_fd, name, RENAME_NOREPLACE);
 
-	/* Some file systems lack RENAME_NOREPLACE. */
+	/* Some file systems lack RENAME_NOREPLACE. A file that is created after
+	 * the check is then overwritten. */
 	if (result < 0 && (errno == EINVAL || errno == ENOSYS)) {
 		if (fstatat(r->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
 			errno = EEXIST;

@@ -12,8 +12,8 @@
 typedef struct {
 	gboolean has_capture; /* the directory has a kmemtrace.meta */
 	gboolean cut_off;     /* kmemtrace.meta says complete=false */
-	char *foreign;	      /* a user's file with a capture file's name; or
-			       * NULL */
+	char *foreign;	      /* first user's file with a name that captures
+			       * use; or NULL */
 	GPtrArray *recorded;  /* char *: kmemtrace.new-<n> with records */
 	GPtrArray *empty;     /* char *: kmemtrace.new-<n> without records */
 } KmtCaptureContents;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The recommended size of kmemtrace's buffers. */
+/* The recommended size of a CPU's buffer, of kmemtrace or of ftrace. */
 #ifndef KMEMTRACE_CAPTURE_SUBBUFS_H
 #define KMEMTRACE_CAPTURE_SUBBUFS_H
 
