@@ -19,7 +19,7 @@
 #define VARIABLE "KMEMTRACE_RUNDIR"
 #define GROUP	 "note"
 
-/* Maximum size of a note in bytes. */
+/* Maximum number of bytes read of a note or of a file of the kernel. */
 #define NOTE_BYTES_MAX 65536
 
 /*
@@ -37,8 +37,8 @@ struct kmt_recovery {
 /* ---- the directory ---- */
 
 /*
- * Open the directory of the notes. Returns -1 if it does not exist or if users
- * other than the caller can write to it.
+ * Open the directory of the notes. Returns -1 if it cannot be opened, belongs
+ * to another user, or can be written by its group or by others.
  */
 static int open_directory(gboolean create)
 {
@@ -178,7 +178,7 @@ void kmt_recovery_free(KmtRecovery *recovery)
 typedef enum {
 	DONE,	/* the note is no longer needed */
 	IN_USE, /* another recording uses the kernel's files or the note, or the
-		 * file is not a note */
+		 * file is not a note of this user */
 	FAILED,
 } UndoResult;
 
@@ -250,8 +250,8 @@ static UndoResult restore_file(const char *program, int dir_fd,
 }
 
 /*
- * Return whether tracing was enabled again by another program since the note
- * was written.
+ * Return whether the kernel has another session than the note, because another
+ * program enabled tracing again. FALSE if one of the sessions is unknown.
  */
 static gboolean is_other_session(int dir_fd, GKeyFile *note)
 {
@@ -357,8 +357,8 @@ static UndoResult restore(const char *program, GKeyFile *note)
 }
 
 /*
- * Lock a note. Returns FALSE if the note is in use, belongs to another user, or
- * was removed.
+ * Lock a note. Returns FALSE if the note is in use, belongs to another user,
+ * was removed, or is not a regular file with a single name.
  */
 static gboolean lock_note(int fd)
 {

@@ -52,9 +52,10 @@ void kmt_recovery_free(KmtRecovery *recovery);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtRecovery, kmt_recovery_free)
 
 /*
- * Restore the state of each stale note, and print a warning for each change.
- * program is the prefix of the warnings. Without a note directory the function
- * costs one system call. Returns FALSE if a state could not be restored.
+ * Restore the state of each stale note, and print a warning for each change and
+ * each failure. program is the prefix of the warnings. Without a note directory
+ * the function costs one system call. Returns FALSE if a state could not be
+ * restored.
  */
 gboolean kmt_recovery_run(const char *program);
 
