@@ -60,8 +60,8 @@ static void note_started(KmtdSession *session)
 }
 
 /*
- * Record, if the recording has begun, and then end the session. The final steps
- * must run in this order, because each step depends on the previous one.
+ * Record, if has_begun, and then end the session. The final steps must run in
+ * this order, because each step depends on the previous one.
  */
 static void run(KmtdSession *session, gboolean has_begun, KmtdSummary *summary)
 {
@@ -74,7 +74,7 @@ static void run(KmtdSession *session, gboolean has_begun, KmtdSummary *summary)
 	if (has_begun && !session->options->quiet && !session->options->command)
 		session->live = kmtd_live_new(STDERR_FILENO);
 	/* If tracing was on already, the readers had to start before the tables
-	 * were copied, because the buffers would have overflowed meanwhile. */
+	 * were copied, because the buffers could have overflowed meanwhile. */
 	if ((session->was_enabled &&
 	     !kmtd_tables_copy(&session->tables, &error)) ||
 	    !kmtd_tables_copy_records(&session->tables, &error))
@@ -90,7 +90,7 @@ static void run(KmtdSession *session, gboolean has_begun, KmtdSummary *summary)
 	summary->seconds =
 		(double)(g_get_monotonic_time() - start_us) / G_USEC_PER_SEC;
 	/* 2. Create readers for CPUs that appeared at the last moment: these
-	 * CPUs have records too. */
+	 * CPUs may have records too. */
 	if (!kmtd_session_follow_cpus(session, &error))
 		kmtd_session_add_error(session, g_steal_pointer(&error));
 	/* 3. Wait until each reader has consumed all records of its CPU and has

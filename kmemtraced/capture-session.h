@@ -27,7 +27,7 @@ typedef struct {
 	const KmtCliSignals *signals; /* blocked by main() */
 	const char *proc;
 	const char *sys;
-	double seconds;	   /* time to record; 0: until a stop request */
+	double seconds;	   /* time to record; 0: no limit */
 	gboolean force;	   /* replace an existing capture */
 	gboolean snapshot; /* save a snapshot; see snapshot-capture.h */
 	gboolean quiet;	   /* draw no live line */

@@ -17,8 +17,8 @@
 #include "lib/capture/capture-writer.h"
 
 /*
- * The name differs from "kmemtraced", so that pkill and killall do not find the
- * process.
+ * The name differs from "kmemtraced", so that 'pkill kmemtraced' and 'killall
+ * kmemtraced' do not kill the process.
  */
 #define PROCESS_NAME "kmemtrace-guard"
 
@@ -110,7 +110,7 @@ static pid_t fork_blocked(void)
 	return pid;
 }
 
-/* Kill and reap the child, if there is one. */
+/* Kill and reap the child, if there is one, and close the socket. */
 static void stop(KmtdCleanup *cleanup)
 {
 	if (cleanup->pid > 0) {

@@ -31,7 +31,7 @@ static void G_GNUC_NORETURN child(char *const *argv,
 	do
 		n = read(go_fd, &byte, 1);
 	while (n < 0 && errno == EINTR);
-	/* kmemtraced has ended without starting the command. */
+	/* kmemtraced has closed the pipe without starting the command. */
 	if (n != 1)
 		_exit(KMTD_COMMAND_CANNOT_RUN);
 	kmt_cli_signals_restore(signals);
@@ -96,7 +96,7 @@ pid_t kmtd_command_pid(const KmtdCommand *command)
 
 /*
  * Wait for the result of exec(). Return FALSE if @wake_fd becomes readable
- * first.
+ * first, or if poll() fails.
  */
 static gboolean wait_for_exec(KmtdCommand *command, int wake_fd)
 {

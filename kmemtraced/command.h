@@ -68,7 +68,8 @@ void kmtd_command_signal(KmtdCommand *command, int number);
 /*
  * Return the status of the command in the form of a shell: its exit status, 128
  * + the number of the signal that ended it, or 126 or 127 if it could not be
- * started. Return 125 if no start was attempted or the command still runs.
+ * started. Return 125 if no start was attempted, or if the end of the command
+ * was not noticed yet.
  */
 int kmtd_command_status(const KmtdCommand *command);
 

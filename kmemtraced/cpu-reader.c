@@ -71,8 +71,9 @@ static void wake(int fd)
  * Pin the reader thread to its CPU. Relay's reading side takes no lock against
  * the CPU that writes: reading is correct only on that CPU, or while that CPU
  * is offline. When a CPU goes offline, the kernel moves this thread to another
- * CPU and discards the pinning. The pinning is therefore repeated before each
- * read, and may fail as long as the CPU is offline.
+ * CPU and discards the pinning. The pinning is therefore checked, and if
+ * necessary repeated, before each read. It may fail as long as the CPU is
+ * offline.
  */
 static void pin(KmtdReader *reader)
 {
@@ -111,9 +112,9 @@ static void append_lost(KmtdReader *reader, const KmtdCpuStreamBatch *batch)
  * one. After a failed write, the writer discards the bytes and counts them for
  * the message. The records are released then, too, so that the next kmemtraced
  * does not take them for a trace that was left for it. Return the number of
- * bytes, 0 if there are no records, or -errno. If the release fails, the
- * records are removed from the file; -EAGAIN means that they were not the
- * reader's.
+ * bytes, 0 if there are no records to read now, or -errno. If the release
+ * fails, the records are removed from the file; -EAGAIN means that another
+ * reader consumed them, or that the kernel overwrote them.
  */
 static gint64 write_batch(KmtdReader *reader, bool all)
 {
@@ -146,7 +147,7 @@ static gint64 write_batch(KmtdReader *reader, bool all)
 
 /*
  * Copy records into the memory of the file writer. Return the number of bytes,
- * 0 if there are no records, or -errno.
+ * 0 if there are no records to read now, or -errno.
  */
 static gint64 copy_records(KmtdReader *reader, bool all)
 {
@@ -160,7 +161,8 @@ static gint64 copy_records(KmtdReader *reader, bool all)
 }
 
 /*
- * Read until there are no more records. Return the number of bytes, or -errno.
+ * Read until there are no more records to read now; without @all, some may stay
+ * in the kernel. Return the number of bytes, or -errno.
  */
 static gint64 drain(KmtdReader *reader, bool all)
 {

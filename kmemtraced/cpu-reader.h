@@ -57,7 +57,7 @@ void kmtd_reader_abandon(KmtdReader *reader);
 
 /*
  * Return whether the thread has once read all records that were present, or has
- * ended.
+ * ended. A stream with read_at_end is read only if tracing was off.
  */
 gboolean kmtd_reader_drained(const KmtdReader *reader);
 

@@ -61,7 +61,7 @@ typedef struct {
 /* Common part of a stream. A source appends its own fields. */
 struct kmtd_cpu_stream {
 	const KmtdCpuStreamClass *class;
-	int fd;		      /* descriptor to poll, unless cannot_poll */
+	int fd;		      /* polled unless cannot_poll or read_at_end */
 	gboolean cannot_poll; /* poll() does not indicate records */
 	gboolean read_at_end; /* read only after tracing is switched off */
 	gboolean was_off;     /* tracing was off when the stream was opened */
@@ -82,9 +82,9 @@ typedef struct {
 	gboolean (*is_enabled)(KmtdSource *source, gboolean *enabled,
 			       GError **error);
 	/*
-	 * Create what the recording needs in the kernel. The source has changed
-	 * nothing in the kernel before this call. The cleanup process must be
-	 * running, because it undoes all later changes. May be NULL.
+	 * Create or set what the recording needs in the kernel. The source has
+	 * changed nothing in the kernel before this call. The cleanup process
+	 * must be running, because it undoes all later changes. May be NULL.
 	 */
 	gboolean (*prepare)(KmtdSource *source, GError **error);
 	/*
@@ -123,9 +123,9 @@ typedef struct {
 	KmtdCpuStream *(*open_cpu)(KmtdSource *source, guint cpu,
 				   GError **error);
 	/*
-	 * Write the keys that only this source supplies to @meta, at the start
-	 * and at the end of the recording. @conclude returns FALSE and sets an
-	 * error if the capture is not complete; it may be NULL.
+	 * Write the keys that the source supplies to @meta: @describe at the
+	 * start, @conclude at the end of the recording. @conclude returns FALSE
+	 * and sets an error if the capture is not complete; it may be NULL.
 	 */
 	void (*describe)(KmtdSource *source, GKeyFile *meta);
 	gboolean (*conclude)(KmtdSource *source, GKeyFile *meta,
@@ -138,7 +138,7 @@ typedef struct {
 	char *(*tasks)(KmtdSource *source);
 	/*
 	 * Describe in *state the kernel's state from before the source was
-	 * opened. Return FALSE if the source changes nothing. The strings
+	 * opened. Return FALSE if there is nothing to restore. The strings
 	 * belong to the source.
 	 */
 	gboolean (*initial_state)(KmtdSource *source, KmtRecoveryState *state);
@@ -154,8 +154,9 @@ typedef struct {
 	 * allocating memory. *source is a copy from the time of the fork.
 	 */
 	void (*clean_up)(KmtdSource *source);
-	/* Restore the kernel's state and free the source. All streams of the
-	 * source must have been freed. */
+	/* Restore the kernel's state, except that tracing is not switched on or
+	 * off, and free the source. All streams of the source must have been
+	 * freed. */
 	void (*free)(KmtdSource *source);
 } KmtdSourceClass;
 
@@ -210,7 +211,7 @@ typedef struct {
 	const char *reader; /* "mmap", "read", or NULL: mmap if supported */
 	const gint *pids;   /* record only these processes */
 	guint n_pids;	    /* 0: record all processes */
-	gboolean keep_own;  /* record kmemtraced's own events too */
+	gboolean keep_own;  /* ftrace: record kmemtraced's own events too */
 	gboolean children;  /* record the children of the processes too */
 	const char *filter; /* filter of the kernel, or NULL */
 	/* Print a warning; the option -q does not suppress it. */
@@ -231,8 +232,9 @@ KmtdSource *kmtd_ftrace_open(const KmtdSourceOptions *options, GError **error);
 
 /*
  * Open the source named @name, "relay" or "ftrace". NULL selects the best one:
- * relay, which records more, or ftrace if relay is missing or cannot be limited
- * to the processes of @options. Return NULL and set an error on failure.
+ * relay, which records more; or ftrace if relay is missing, or if @options
+ * limit the recording to processes and relay cannot be opened. Return NULL and
+ * set an error on failure.
  */
 KmtdSource *kmtd_source_open(const char *name, const KmtdSourceOptions *options,
 			     GError **error);

@@ -43,7 +43,8 @@ static gboolean cpu_overruns(KmtdFtrace *ftrace, guint cpu, guint64 *n_events,
 
 /*
  * Set *n_events to the number of events that were read from the buffer of @cpu.
- * Return FALSE if this kernel does not count these events.
+ * Return FALSE if this kernel does not count these events, or if the count
+ * cannot be read.
  */
 static gboolean cpu_read_events(KmtdFtrace *ftrace, guint cpu,
 				guint64 *n_events)

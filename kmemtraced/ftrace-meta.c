@@ -34,8 +34,7 @@ void kmtd_ftrace_describe(KmtdSource *source, GKeyFile *meta)
 	g_key_file_set_string_list(meta, CAPTURE, "tracepoints",
 				   (const char *const *)names->pdata,
 				   names->len);
-	/* The capture has a table of task names from now on. conclude_names()
-	 * replaces this value by the final one. */
+	/* A preliminary value, which conclude_names() replaces. */
 	g_key_file_set_string(meta, CAPTURE, "task_names", "proc");
 	if (ftrace->n_pids)
 		g_ptr_array_add(not_seen, g_strdup(NOT_SEEN_OTHERS));

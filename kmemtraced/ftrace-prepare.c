@@ -22,11 +22,11 @@
 
 /*
  * Choose the trace clock. The file trace_clock lists the clocks and brackets
- * the default one, for example "[local] global counter". "local" is
+ * the selected one, for example "[local] global counter". "local" is
  * sched_clock(); the kernel selects another default if sched_clock() differs
- * between CPUs. If the default is another clock, whether the kernel or the user
- * chose it, use "mono": it costs more than "local", but needs no lock as
- * "global" does. "global" exists in every kernel.
+ * between CPUs. If another clock is selected, whether the kernel or the user
+ * chose it, use "mono" if the kernel has it: "mono" costs more than "local",
+ * but needs no lock as "global" does. "global" exists in every kernel.
  */
 void kmtd_ftrace_choose_clock(KmtdFtrace *ftrace)
 {

@@ -214,7 +214,7 @@ KmtdSource *kmtd_ftrace_open(const KmtdSourceOptions *options, GError **error)
 
 	source->class = &source_class;
 	source->changes_fd = -1;
-	/* The records have version 2. This kernel keeps no tables for them;
+	/* The records have version 2. ftrace keeps no tables for them;
 	 * kmtd_ftrace_tasks() supplies the table of tasks. */
 	source->abi_version = 2;
 	source->record_bytes = KMEMTRACE_EVENT_SIZE_V2;

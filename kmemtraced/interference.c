@@ -26,8 +26,8 @@
 typedef struct {
 	char *name;	    /* path inside the instance */
 	char *value;	    /* value at the start; NULL: not compared */
-	char *new_value;    /* last differing value; NULL: none */
-	const char *event;  /* name for events_off; NULL: not an event */
+	char *new_value;    /* last differing value; NULL: none or unknown */
+	const char *event;  /* name for events_off; NULL: not listed there */
 	gboolean is_filter; /* the setting selects the events to record */
 	gboolean changed;
 } Setting;
@@ -39,14 +39,15 @@ struct kmtd_interference {
 	GHashTable *watches; /* watch descriptor to directory name */
 	/*
 	 * Descriptors of the watched directories. They keep the inodes in
-	 * memory: the kernel recreates unused inodes below events/, and their
-	 * watches would be lost.
+	 * memory: some kernels recreate unused inodes below events/, and the
+	 * watches of the old inodes would be lost.
 	 */
 	GArray *directories;
 	gint64 compare_us; /* time of the next comparison */
 };
 
-/* Settings whose values are compared. add_event() adds those of the events. */
+/* Settings whose values are compared; EVENT_PID only if the kernel itself does
+ * not change it. add_event() adds those of the events. */
 static const struct {
 	const char *name;
 	gboolean is_filter;
@@ -64,8 +65,8 @@ static const struct {
 };
 
 /*
- * Files for which only a write is detected, because their values carry no
- * information.
+ * Files for which only a write is detected. Their values are not compared.
+ * add_event() adds those of the event groups.
  */
 static const char *const written[] = {
 	"trace",     "free_buffer",   "snapshot",

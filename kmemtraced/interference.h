@@ -3,10 +3,11 @@
  * Detects that another program changes a tracefs instance that is being
  * recorded.
  *
- * inotify reports each write to a file of the instance. The values of the
- * settings are also compared with the values at the start: after a reported
- * write, periodically, and at the end. The comparison finds changes without
- * inotify. inotify finds changes that are undone before a comparison.
+ * inotify reports writes to the files in the instance's directories that
+ * contain settings. The values of the settings are also compared with the
+ * values at the start: after a reported write, periodically, and at the end.
+ * The comparison finds changes without inotify. inotify finds changes that are
+ * undone before a comparison.
  */
 #ifndef KMEMTRACED_INTERFERENCE_H
 #define KMEMTRACED_INTERFERENCE_H

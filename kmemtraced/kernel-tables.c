@@ -20,8 +20,8 @@ static gboolean copy_table(KmtdTables *tables, const char *directory,
 	    !problem)
 		return TRUE;
 	/*
-	 * A table that cannot be read costs only names. Any other error is a
-	 * failed write.
+	 * The capture is usable without a table that cannot be read. Any other
+	 * error is a failed write.
 	 */
 	if (!g_error_matches(problem, KMT_DAEMON_ERROR,
 			     KMT_DAEMON_ERROR_READ)) {

@@ -307,7 +307,7 @@ static char **split_command(char **argv)
 /*
  * Remove the instance in tracefs that remains of a kmemtraced that was killed
  * together with its cleanup process. Any mode of this program removes the
- * instance. With only -r given, the machine's own tracefs is not searched.
+ * instance. With -r but not -t, the machine's own tracefs is not searched.
  */
 static void remove_stale_instance(void)
 {

@@ -13,11 +13,11 @@ struct kmtd_control {
 	guint abi_version;
 	guint record_bytes;
 	int dir_fd;
-	int enabled_fd;	 /* file "enabled"; holds both locks */
+	int enabled_fd;	 /* file "enabled"; holds the locks, if any */
 	int overruns_fd; /* file "total_overruns" */
 	/*
-	 * The open directory. Listing it again costs the kernel nothing, while
-	 * each opening would allocate memory.
+	 * The open directory. Listing it again allocates nothing in the kernel,
+	 * while each opening would allocate memory.
 	 */
 	DIR *listing;
 };

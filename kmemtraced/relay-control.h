@@ -112,7 +112,7 @@ gboolean kmtd_control_has(KmtdControl *control, const char *name);
 
 /*
  * Write all of @text to the file @name. Return FALSE and set an error if the
- * kernel refuses the text.
+ * file cannot be opened or the kernel refuses the text.
  */
 gboolean kmtd_control_write(KmtdControl *control, const char *name,
 			    const char *text, GError **error);
@@ -120,8 +120,8 @@ gboolean kmtd_control_write(KmtdControl *control, const char *name,
 /*
  * Return whether the file @name has exactly this text, apart from the last
  * newline. The function allocates no memory. Only the cleanup process may call
- * it for "enabled": closing that file drops the record lock, which the cleanup
- * process does not hold.
+ * it for "enabled": closing that file drops the record lock of the calling
+ * process, and the cleanup process holds none.
  */
 gboolean kmtd_control_equals(KmtdControl *control, const char *name,
 			     const char *text);
@@ -134,7 +134,8 @@ GArray *kmtd_control_cpus(KmtdControl *control);
 
 /*
  * Set *cpu to the number in @name. Return FALSE if @name is not of the form
- * "cpu<n>", which is the name of a CPU's file.
+ * "cpu<n>", which is the name of a CPU's file: n has at most 5 digits and no
+ * leading zeros.
  */
 gboolean kmtd_control_parse_cpu(const char *name, guint *cpu);
 

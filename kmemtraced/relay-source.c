@@ -22,7 +22,8 @@ typedef struct {
 	KmtdControl *control;
 	GPtrArray *streams; /* of RelayStream *: the streams that exist */
 	char *filter;	    /* filter to set; NULL: leave the filter as it is */
-	char *old_filter;   /* the kernel's filter when the source was opened */
+	char *old_filter;   /* the kernel's filter when the source was opened;
+			     * NULL if filter is NULL */
 	gboolean filter_is_set; /* the kernel has our filter */
 	gboolean was_enabled;	/* tracing was on when the source was opened */
 	guint64 session;	/* number of the recorded session; 0: unknown */
@@ -372,8 +373,8 @@ static void relay_close_inherited(KmtdSource *source)
 }
 
 /*
- * Restore tracing and the filter. Records in the buffers stay there: the next
- * kmemtraced saves them as the records of a trace that was switched off.
+ * Switch tracing off unless it was on before, and restore the filter. Records
+ * in the buffers stay there: the next kmemtraced saves them.
  */
 static void relay_clean_up(KmtdSource *source)
 {

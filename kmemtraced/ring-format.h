@@ -23,9 +23,9 @@ typedef char *(*KmtdFormatReader)(gpointer data, const char *name,
 gboolean kmtd_ring_format_can_read(GError **error);
 
 /*
- * Read header_page and the format of each tracepoint with @reader. A field that
- * is missing, or whose size fits no number, is an error, except in the
- * tracepoints of tasks. Return NULL and set an error on failure.
+ * Read header_page and the format of each tracepoint with @reader. A required
+ * field that is missing, or a field whose size fits no number, is an error,
+ * except in the tracepoints of tasks. Return NULL and set an error on failure.
  */
 KmtdRingFormat *kmtd_ring_format_read(KmtdFormatReader reader, gpointer data,
 				      GError **error);

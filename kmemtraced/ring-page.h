@@ -37,13 +37,15 @@ typedef struct {
 	guint64 events; /* events of all tracepoints, as in the kernel */
 	guint64 records;
 	guint64 own;	   /* omitted events of kmemtraced itself */
-	guint64 no_memory; /* failed allocations, and frees of NULL */
+	guint64 no_memory; /* events that describe no memory, such as failed
+			    * allocations and frees of NULL */
 	guint64 unknown;   /* events of other tracepoints */
 	guint64 gaps;	   /* pages before which events were lost */
 	guint64 damaged;   /* malformed pages and events */
 	guint64 backwards; /* records whose time was before the previous one */
 	/* Time range of the losses, valid if gaps > 0: from the last record
-	 * before the first loss to the first record after the last loss. */
+	 * before the first loss, or 0, to the first record after the last loss.
+	 * While after_gap is set, lost_until is not final. */
 	gint64 lost_from;
 	gint64 lost_until;
 } KmtdRingCounters;

@@ -12,7 +12,7 @@
  * user. */
 #define DRAIN_NOTE_US ((gint64)G_USEC_PER_SEC)
 
-/* Abandon all unwritten records, and warn the user. */
+/* Abandon all unwritten records, warn the user, and mark the session failed. */
 static void abandon(KmtdSession *session)
 {
 	for (guint i = 0; i < session->readers->len; i++)

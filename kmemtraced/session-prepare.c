@@ -77,8 +77,8 @@ static gboolean open_output(KmtdSession *session, GError **error)
 }
 
 /*
- * Start the cleanup process. From here on, the kernel's state is restored
- * whatever ends kmemtraced.
+ * Start the cleanup process. From here on, the kernel's state is restored even
+ * if kmemtraced is killed.
  */
 static gboolean start_cleanup(KmtdSession *session, GError **error)
 {
@@ -93,9 +93,9 @@ static gboolean start_cleanup(KmtdSession *session, GError **error)
 }
 
 /*
- * Prepare the recording. Everything that allocates much memory happens here,
- * before tracing is switched on, so that these allocations are not in the
- * trace. Return FALSE and set an error on failure.
+ * Prepare the recording. What allocates much memory happens here if possible,
+ * before kmemtraced switches tracing on, so that these allocations are not in
+ * the trace. Return FALSE and set an error on failure.
  */
 gboolean kmtd_session_prepare(KmtdSession *session, GError **error)
 {

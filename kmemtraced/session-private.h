@@ -78,8 +78,8 @@ gboolean kmtd_session_start_readers(KmtdSession *session, GError **error);
 /*
  * Join the readers that have ended, and print a warning for each reader that
  * failed. Return TRUE if recording must end, because a reader cannot write or
- * no reader is left. *n_ended, 0 before the first call, is set to the number of
- * ended readers.
+ * no reader is left. If a reader cannot write, do nothing else. Otherwise
+ * *n_ended, 0 before the first call, is set to the number of ended readers.
  */
 gboolean kmtd_session_check_readers(KmtdSession *session, guint *n_ended);
 
@@ -147,8 +147,9 @@ gboolean kmtd_session_wait_drained(KmtdSession *session);
 void kmtd_session_drain(KmtdSession *session);
 
 /*
- * Save figures, tables and meta file, and publish the capture. Tracing must be
- * off, and every reader must have ended. Errors are added to the session.
+ * Save figures, tables and meta file, and publish the capture if no error has
+ * occurred. Tracing must be off, and every reader must have ended. Errors are
+ * added to the session.
  */
 void kmtd_session_save(KmtdSession *session, KmtdSummary *summary);
 

@@ -123,9 +123,9 @@ static void warn_not_replaced(KmtdSession *session)
 }
 
 /*
- * Save the figures, the tables and kmemtrace.meta, and publish the capture.
- * Tracing must be off, and every reader must have ended. Errors are added to
- * the session.
+ * Save the figures, the tables and kmemtrace.meta, and publish the capture if
+ * no error has occurred. Tracing must be off, and every reader must have ended.
+ * Errors are added to the session.
  */
 void kmtd_session_save(KmtdSession *session, KmtdSummary *summary)
 {

@@ -145,7 +145,7 @@ static int compare_cpus(const void *a, const void *b)
 /*
  * Open the files of all CPUs, and then check that the snapshot is still the
  * same. From then on, read() on a file fails with ESTALE if its snapshot has
- * been replaced.
+ * been replaced or freed.
  */
 static gboolean open_cpus(Snapshot *snapshot, GError **error)
 {

@@ -88,8 +88,9 @@ static guint64 kilobytes(const KmtdSummary *summary, guint64 subbufs)
 }
 
 /*
- * Append how the loss could have been prevented. @subbufs is the necessary
- * number of sub-buffers; 0: no possible buffer suffices.
+ * Append how the loss could have been prevented or, after a snapshot, how to
+ * save the snapshot. @subbufs is the necessary number of sub-buffers; 0: no
+ * possible buffer suffices.
  */
 static void append_remedy(GString *text, const KmtdSummary *summary,
 			  guint64 subbufs)

@@ -39,15 +39,16 @@ void kmtd_summary_init(KmtdSummary *summary);
 void kmtd_summary_clear(KmtdSummary *summary);
 
 /*
- * Return one line with the numbers of events, bytes, seconds and lost events,
- * newly allocated.
+ * Return one line with the numbers of events, bytes, seconds (unless frozen)
+ * and lost events, newly allocated.
  */
 char *kmtd_summary_line(const KmtdSummary *summary);
 
 /*
- * Return advice if events were lost: on which CPU, and which parameter to raise
- * to which value. @memory_bytes is the memory of the machine. The text is newly
- * allocated; NULL: no advice.
+ * Return advice if events were lost. In the mode overwrite, the text only
+ * reports the loss; otherwise it names the CPU that lost most and the remedy,
+ * such as a parameter and its value. @memory_bytes is the memory of the
+ * machine. The text is newly allocated; NULL: no advice.
  */
 char *kmtd_summary_advice(const KmtdSummary *summary, guint64 memory_bytes);
 

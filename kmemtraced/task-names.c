@@ -79,9 +79,9 @@ static DIR *open_folder(int at, const char *path)
 }
 
 /*
- * Shorten a name from /proc to the name that the tracepoints report. /proc
- * shows the full name of a kernel thread, and for a worker also its current or
- * last work.
+ * Shorten a name from /proc to the name that the tracepoints report. /proc of
+ * newer kernels shows the full name of a kernel thread, and for a worker also
+ * its current or last work.
  */
 static void shorten(char *name)
 {
@@ -92,7 +92,8 @@ static void shorten(char *name)
 		name[KMT_TASK_NAME_BYTES - 1] = '\0';
 }
 
-/* Read the name of a thread. Return FALSE if the thread has ended. */
+/* Read the name of a thread. Return FALSE if the thread has ended or its name
+ * cannot be read. */
 static gboolean read_name(int folder, const char *tid, char *name, gsize n_name)
 {
 	g_autofree char *path = g_build_filename(tid, "comm", NULL);
@@ -210,7 +211,7 @@ static void apply(KmtTracepointTables *names,
 	const char *before = kmt_tracepoint_tables_task(names, change->pid);
 
 	/* The task changed its name after /proc was read and before its first
-	 * event. */
+	 * event, or an earlier change is missing. */
 	if (change->renamed && g_strcmp0(before, change->old_name) != 0)
 		kmt_tracepoint_tables_correct_task(names, change->pid,
 						   change->old_name);

@@ -133,8 +133,8 @@ static int remove_waiting(KmtdInstance *instance, guint wait_ms)
 }
 
 /*
- * Remove a stale instance. The caller holds the lock, so no process uses the
- * instance.
+ * Remove a stale instance. The caller holds the lock, so no other kmemtraced
+ * uses the instance.
  */
 static gboolean remove_stale(KmtdInstance *instance, gboolean *was_stale,
 			     GError **error)

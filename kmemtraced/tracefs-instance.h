@@ -51,8 +51,8 @@ gboolean kmtd_instance_create(KmtdInstance *instance, gboolean *was_stale,
 			      GError **error);
 
 /*
- * Remove the instance and free @instance. No process may have a file of the
- * instance open. NULL is ignored.
+ * Remove the instance and free @instance. The caller must have closed all files
+ * of the instance. NULL is ignored.
  */
 void kmtd_instance_close(KmtdInstance *instance);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtdInstance, kmtd_instance_close)
@@ -61,8 +61,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtdInstance, kmtd_instance_close)
 void kmtd_instance_close_inherited(KmtdInstance *instance);
 
 /*
- * Switch tracing off and remove the instance if there is one. Wait while its
- * files are open. For the cleanup process.
+ * Switch tracing off and remove the instance if there is one. Wait a limited
+ * time while its files are open. For the cleanup process.
  */
 void kmtd_instance_clean_up(KmtdInstance *instance);
 
@@ -81,7 +81,7 @@ char *kmtd_instance_read(KmtdInstance *instance, const char *name,
 
 /*
  * Write @text to a file of the instance. Return FALSE and set an error if the
- * kernel refuses the text.
+ * file cannot be opened or the kernel refuses the text.
  */
 gboolean kmtd_instance_write(KmtdInstance *instance, const char *name,
 			     const char *text, GError **error);
