@@ -26,7 +26,8 @@ static guint64 offset_of(const KmtInputCpuFile *file, guint64 index)
 	return index * file->record_size;
 }
 
-/* Print the bytes after the last complete record. */
+/* Print the bytes after the last complete record, at most as many as a record
+ * of version 1 has. */
 static void print_rest(const KmtInputCpuFile *file, FILE *out)
 {
 	const guint8 *rest = file->map + offset_of(file, file->n_records);
@@ -158,7 +159,8 @@ static void print_error(const KmtError *e, FILE *out)
 	fputc('\n', out);
 }
 
-/* Print the files without any usable record, in place of their errors. */
+/* Print the files that have records but no usable one, in place of their
+ * errors. */
 static void print_unusable(const KmtCheck *check, FILE *out)
 {
 	guint i;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Describes lost and missing events, limits of the recording, and defective
- * tables of a capture in sentences. */
+/* Collects the warnings about a capture: lost and missing events, limits of the
+ * recording and of the check, and the notes of the reader, the merge and the
+ * name tables. */
 #include "config.h"
 
 #include "check/check.h"

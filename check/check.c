@@ -5,9 +5,9 @@
 #include "lib/input/namespace.h"
 
 /*
- * The address of an unmatched free, or of an unmatched or double DEFER. A
- * second pass finds the last record of this address that precedes the error in
- * merged order.
+ * The address of stored errors: of unmatched frees, or of unmatched or double
+ * DEFERs. A second pass finds, for each of these errors, the last record of the
+ * address that precedes the error in merged order.
  */
 typedef struct {
 	guint64 ptr;
@@ -17,7 +17,9 @@ typedef struct {
 	guint64 last_index;
 } TrackedAddress;
 
-/* Count an error. Return NULL if max_errors errors of the rule are stored. */
+/* Count and store an error. Return NULL, and only count the error, if
+ * max_errors errors of the rule are stored already. The result is valid until
+ * the next call. */
 static KmtError *add_error(KmtCheck *check, KmtRuleId rule,
 			   const KmtInputCpuFile *file, guint64 index)
 {
@@ -78,8 +80,8 @@ static gboolean check_record(KmtCheck *check, const KmtRuleInput *input,
 }
 
 /*
- * Read the fields of a record that version 1 lacks. The record of a loss has
- * none.
+ * Read the owner and the stack of a record, if the records of the capture have
+ * them. The record of a loss has neither.
  */
 static void read_owner(const KmtInputCpuFile *file, guint64 index,
 		       KmtInputRecordOwner *owner, KmtRuleInput *input)
@@ -139,8 +141,8 @@ static void check_file(KmtCheck *check, const KmtInputCpuFile *file)
 		if (kmt_rules[rule].broken(&input))
 			add_file_error(check, rule, file, file->n_records);
 	}
-	/* The errors of a file without any usable record carry no information.
-	 */
+	/* A file whose records are all unusable is probably no cpu file. Count
+	 * its errors, but store none of them. */
 	if (kmt_check_is_unusable(check, file))
 		drop_errors(check, first);
 }
@@ -183,7 +185,8 @@ static void add_object_error(KmtCheck *check, KmtRuleId rule,
 	}
 }
 
-/* All frees without a type mismatch are correct, on any CPU. */
+/* A matched free is an error only if the types do not fit and no loss may
+ * explain that. Any CPU may free an object. */
 static void on_free(gpointer user, const KmtMatchObject *object,
 		    const struct kmemtrace_event *event,
 		    const KmtMatchPosition *position, gboolean mismatch)
@@ -263,7 +266,8 @@ static guint64 record_id(const KmtInputCpuFile *file, guint64 index)
 	return (guint64)file->position << 48 | index;
 }
 
-/* Return whether find_before() finds the preceding record of an error. */
+/* Return whether find_before() searches for the record before an error of this
+ * rule. */
 static gboolean is_searched(KmtRuleId rule)
 {
 	return rule == KMT_RULE_UNMATCHED_FREE ||
@@ -296,9 +300,10 @@ static void collect_addresses(KmtCheck *check, GHashTable *errors,
 }
 
 /*
- * For each unmatched free, and each unmatched or double DEFER, find the last
- * earlier record of the same address in merged order. The matcher does not
- * store such records. Few errors are printed, so another pass is cheaper.
+ * For each stored error that is an unmatched free, or an unmatched or double
+ * DEFER, find the last earlier record of the same address in merged order. The
+ * matcher does not store the last record of an address, because that would cost
+ * memory for every address. The second pass runs only if such errors exist.
  */
 static void find_before(KmtCheck *check)
 {

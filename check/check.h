@@ -20,8 +20,8 @@ typedef struct {
 	 * The preceding record: for the rules of records, files and marks, the
 	 * record before @index in the file; for a double allocation or a
 	 * mismatch, the allocation of the object that was live; for the other
-	 * rules across files, the last earlier record of the same address in
-	 * merged order. NULL: none.
+	 * rules across files, the last earlier record of the same address and
+	 * namespace in merged order. NULL: none.
 	 */
 	const KmtInputCpuFile *before_file;
 	guint64 before_index;
@@ -39,20 +39,22 @@ typedef struct {
 	guint64 kept[KMT_N_RULES]; /* number of errors of each rule in @errors
 				    */
 	guint64 *usable;	   /* number of usable records of each file */
-	GPtrArray *notes;	   /* char *: kmt_match_merge_notes() */
-	KmtMatchFindings findings; /* counts of all classes, errors or not */
+	GPtrArray *notes; /* char *: kmt_match_merge_notes(); empty unless
+			   * @across_files */
+	KmtMatchFindings findings; /* counts of all classes, errors or not;
+				    * 0 unless @across_files */
 	KmtInputTables *tables;
 	KmtInputTagTable *tags;
 	gboolean has_marks;
 	gboolean has_defers;  /* the capture has DEFER records */
-	KmtInputMarks *marks; /* NULL: the capture has no marks */
+	KmtInputMarks *marks; /* NULL: the capture has no usable mark */
 } KmtCheck;
 
 /*
  * Check @capture, including the rules across files if @across_files is set.
- * At most @max_errors errors of each rule are stored. The function never fails;
- * like all of GLib, it aborts if memory is exhausted. The caller frees the
- * result.
+ * At most @max_errors errors of each rule are stored. No file may be a stream,
+ * and @capture must outlive the result. The function never fails; if memory is
+ * exhausted, the process ends. The caller frees the result.
  */
 KmtCheck *kmt_check_new(const KmtInputCapture *capture, gboolean across_files,
 			gint64 tolerance_ns, guint64 max_errors);
@@ -65,7 +67,8 @@ gboolean kmt_check_is_unusable(const KmtCheck *check,
 
 /*
  * Return warnings (char *) about lost and missing events, limits of the
- * recording, and defective tables; an empty array if there are none. The caller
+ * recording, clocks, defective tables, marks that were not checked, and files
+ * that may not belong together; an empty array if there are none. The caller
  * frees the array with g_ptr_array_unref().
  */
 GPtrArray *kmt_check_warnings(const KmtCheck *check);

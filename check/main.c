@@ -15,7 +15,7 @@
 #define MAX_ERRORS 10
 
 /* Exit status beside EXIT_FAILURE, which stands for a wrong option, unreadable
- * input, or failed output. */
+ * input, exhausted memory, or failed output. */
 enum {
 	EXIT_CLEAN = 0,
 	/* The capture breaks rules. */
@@ -120,7 +120,8 @@ int main(int argc, char **argv)
 			      options.version, &status))
 		return status;
 	(void)kmt_recovery_run(PROGRAM);
-	/* Errors are printed with their records, so records are read again. */
+	/* Every record is read by its index, and several times: for each group
+	 * of rules and for the output of errors. */
 	options.capture.random_access = TRUE;
 	if (!kmt_input_layout_parse(options.layout, &options.capture.layout,
 				    &error) ||

@@ -101,7 +101,8 @@ static gboolean lost_time(const KmtRuleInput *in)
 	       (in->previous && since < in->previous->timestamp);
 }
 
-/* Return the cache of an object; NULL if the record or the table lacks it. */
+/* Return the cache of a cache object. Return NULL for other memory, if the
+ * record names no cache, or if the table is invalid or lacks the cache. */
 static const KmtInputCache *find_cache(const KmtRuleInput *in)
 {
 	if (!in->owner || in->owner->cache == KMEMTRACE_CACHE_NONE ||
@@ -141,8 +142,8 @@ static gboolean wrong_cache(const KmtRuleInput *in)
 }
 
 /*
- * A capture that was cut off has only the task names of its beginning, so this
- * rule does not apply to it.
+ * A capture that was cut off may lack the names of later tasks, so this rule
+ * does not apply to it.
  */
 static gboolean unknown_task(const KmtRuleInput *in)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The rules of a correct capture. A function checks each rule of a record or a
- * file; the mark reader (lib/input/mark-reader.h) checks the rules of marks,
- * and the matcher (lib/match/matcher.h) the rules across files.
+ * The rules of a correct capture. Each rule of records or files has a function
+ * that checks it; the mark reader (lib/input/mark-reader.h) checks the rules of
+ * marks, and the matcher (lib/match/matcher.h) the rules across files.
  */
 #ifndef KMEMTRACE_CHECK_RULES_H
 #define KMEMTRACE_CHECK_RULES_H
@@ -13,9 +13,9 @@
 
 /* The rules, ordered by the code that checks them. */
 typedef enum {
-	/* Fatal rules: a record that breaks one of them has no meaningful
-	 * fields. Only the first broken rule is reported, and no other rule is
-	 * checked. */
+	/* Fatal rules: a record that breaks one of them is unusable. Only the
+	 * first rule that the record breaks is reported, and the record is not
+	 * checked against other rules. */
 	KMT_RULE_NULL_EVENT,
 	KMT_RULE_SIZE_TOO_SMALL,
 	KMT_RULE_SIZE_DIFFERS,
@@ -73,7 +73,8 @@ typedef struct {
 	guint32 stack; /* stack of @event, or KMEMTRACE_STACK_NONE */
 	const KmtInputTables *tables;
 	gint64 tolerance_ns; /* tolerance of clocks of two CPUs, ns */
-	guint64 lost;	     /* lost events that records of the file report */
+	guint64 lost;	     /* lost events that the usable records of the
+			      * file report so far, saturated */
 } KmtRuleInput;
 
 /*
