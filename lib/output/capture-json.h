@@ -8,16 +8,17 @@
 #include "lib/match/matcher.h"
 
 /* Add "overruns", "complete", "continues", "missing_files". overruns is the
- * number of lost events in the time span of the document; null is printed
- * instead if the capture has no such number. */
+ * number of lost events that the document reports; null is printed instead if
+ * capture->has_overruns is FALSE. Without kmemtrace.meta, "complete" is null.
+ */
 void kmt_output_loss(KmtJson *json, const KmtInputCapture *capture,
 		     guint64 overruns);
 /* Add "source" and "not_seen". */
 void kmt_output_not_seen(KmtJson *json, const KmtInputCapture *capture);
 /* Add "incomplete", "events_off", "filter", "filter_changed" and "sample": the
- * restrictions that the user of the recorder selected. */
+ * settings that restricted the recorded events. */
 void kmt_output_choice(KmtJson *json, const KmtInputCapture *capture);
-/* Add the counts of all findings; those of DEFER records if has_defers. */
+/* Add the counts in findings; those of DEFER records only if has_defers. */
 void kmt_output_findings(KmtJson *json, const KmtMatchFindings *findings,
 			 gboolean has_defers);
 
