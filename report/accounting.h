@@ -13,11 +13,11 @@ typedef struct {
 		counters; /* the group's; NULL: the filter excludes the class */
 	union {
 		guint64 records[2]; /* basic statistics: number of FREE and
-				     * ALLOC records */
+				     * ALLOC records without a slow event */
 		struct {
 			guint64 window; /* last window with an event of the
 					 * class */
-			guint64 allocs; /* allocations in the span */
+			guint64 allocs; /* allocations counted in the span */
 		} detailed;
 	};
 	guint64 bytes_req;
@@ -29,14 +29,14 @@ typedef struct {
 
 #define NO_CLASS G_MAXUINT32
 
-/* A cached reference to the counter of one finding. A finding names a call site
- * and, through @class_id, the call site of the older record. */
+/* A cached reference to the counter of the findings of one class with the same
+ * call sites: @call_site and, through @class_id, that of the object's ALLOC. */
 typedef struct {
 	guint64 call_site;
 	guint64 *count;	  /* NULL: the slot is unused */
 	guint32 class_id; /* NO_CLASS: the finding has one call site */
 	guint8 class;	  /* KmtFindingClass */
-	guint8 type;	  /* type_id of the record at call_site */
+	guint8 type;	  /* type of the slow event */
 } KmtFindingSlot;
 
 /* The state of the consumer. */
@@ -71,9 +71,11 @@ typedef struct {
 	guint64 free_records[KMT_N_KINDS]; /* FREE records by kind; in basic
 					    * statistics without those of fast
 					    * steps */
-	/* Counters by kind. SLAB has only its live bytes and their peak. */
-	KmtCounters kinds[KMT_N_KINDS + 1]; /* The last entry is an unused sum
-					     * for kinds outside of slab. */
+	/* Counters by kind. SLAB has only its live bytes, their peak, and the
+	 * epoch. */
+	KmtCounters kinds[KMT_N_KINDS + 1]; /* The last entry is the parent of
+					     * kinds outside of slab; no figure
+					     * depends on it. */
 } KmtAccounting;
 
 /*
@@ -131,8 +133,8 @@ void kmt_detailed_advance(KmtAccounting *accounting, gint64 now);
 
 /*
  * Begin the span if it starts at or before @now, merged time in ns, and end
- * each window whose last moment is before @now. This function is called for
- * each event, so the test is inline.
+ * each window whose last moment is before @now. The detailed statistics call
+ * this function for each record, so the test is inline.
  */
 static inline void kmt_detailed_at_time(KmtAccounting *accounting, gint64 now)
 {
@@ -143,15 +145,15 @@ static inline void kmt_detailed_at_time(KmtAccounting *accounting, gint64 now)
 		kmt_detailed_advance(accounting, now);
 }
 /* Account for the part of a block after the span: the records from @from on and
- * the slow events from @next on. An object that is freed there was live at
- * the end of the span. */
+ * the slow events from @next on. An object that is freed or replaced there was
+ * live at the end of the span, unless it was allocated after the span. */
 void kmt_detailed_after_span(KmtAccounting *accounting,
 			     const KmtMatchedBlock *matched, guint from,
 			     guint next);
 /*
- * Complete the windows, the ages of live objects, and the sizes. Call
- * kmt_detailed_finish() after the last record if the capture has any record,
- * and kmt_detailed_kinds(), which computes the totals of the kinds, after
+ * Complete the windows, the figures of live objects, and the sizes. Call
+ * kmt_detailed_finish() after the last record if any record was read, and
+ * kmt_detailed_kinds(), which computes the totals of the kinds, after
  * kmt_groups_finish().
  */
 void kmt_detailed_finish(KmtAccounting *accounting, KmtMatchPipeline *pipeline);

@@ -37,8 +37,8 @@ static guint within_span(const KmtAccounting *accounting,
 }
 
 /*
- * Return whether the event only counts a finding and changes no figure of an
- * object.
+ * Return whether the event changes no figure of an object; at most, it counts a
+ * finding.
  */
 static gboolean is_finding_only(const KmtMatchSlowEvent *slow_event)
 {
@@ -119,8 +119,8 @@ static void set_span(KmtAccounting *accounting)
 }
 
 /*
- * Set the time range of the capture. If the span ended early, the merge read
- * only a part of the files, so the ends of the files are used.
+ * Set the time range of the capture. If the span ended early, the merge may
+ * have read only a part of the mapped files, so their ends are included.
  */
 static void set_range(KmtAccounting *accounting, const KmtMatchMerge *merge)
 {
@@ -243,7 +243,8 @@ static KmtInputTables *open_tables(const KmtInputCapture *capture,
 		       : NULL;
 }
 
-/* Add a warning that a table is unusable, with the consequence in @result. */
+/* Add a warning that a table is missing or invalid, with the consequence in
+ * @result. */
 static void note_table(KmtAggregate *aggregate, const KmtInputCapture *capture,
 		       const char *name, const char *result)
 {
@@ -253,7 +254,8 @@ static void note_table(KmtAggregate *aggregate, const KmtInputCapture *capture,
 			g_strdup_printf("%s: %s", why, result));
 }
 
-/* Return the option that records stacks with the recorder of the capture. */
+/* Return how stacks are recorded: options of perf and trace-cmd for an imported
+ * capture, otherwise the kernel parameter. */
 static const char *how_to_record_stacks(const KmtInputCapture *capture)
 {
 	g_autofree char *source =
@@ -280,7 +282,8 @@ static void note_stacks(KmtAggregate *aggregate, const KmtInputCapture *capture)
 			   "not all stacks are known");
 }
 
-/* Add warnings about the owners, stacks and names that the options need. */
+/* Add warnings about owners, stacks and names that the options need and that
+ * are missing. */
 static void note_owners(KmtAggregate *aggregate, const KmtInputCapture *capture,
 			KmtMatchKeyParts parts)
 {
@@ -318,7 +321,7 @@ static void note_owners(KmtAggregate *aggregate, const KmtInputCapture *capture,
 		g_ptr_array_add(aggregate->notes, g_strdup(warnings->pdata[i]));
 }
 
-/* Add the kmalloc and cache counters to those of slab. */
+/* Set the parents of the counters of kinds: slab for kmalloc and cache. */
 static void init_kinds(KmtAccounting *accounting)
 {
 	guint kind;
@@ -327,7 +330,7 @@ static void init_kinds(KmtAccounting *accounting)
 		&accounting->kinds[KMT_KIND_SLAB];
 	accounting->kinds[KMT_KIND_CACHE].parent =
 		&accounting->kinds[KMT_KIND_SLAB];
-	/* The last counters receive the other kinds and are never read. */
+	/* The last counters receive the other kinds; no figure uses them. */
 	for (kind = KMT_KIND_PAGES; kind < KMT_KIND_SLAB; kind++)
 		accounting->kinds[kind].parent =
 			&accounting->kinds[KMT_N_KINDS];

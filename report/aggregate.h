@@ -18,8 +18,8 @@
 typedef struct {
 	gint64 start;
 	gint64 stop;
-	/* Number of equal windows between start and windows_stop; 0: no tables
-	 * over time. Records after windows_stop belong to the last window. */
+	/* Number of equal windows between start and windows_stop; 0: no
+	 * windows. Records after windows_stop belong to the last window. */
 	guint windows;
 	guint64 windows_stop;
 } KmtSpan;
@@ -37,8 +37,8 @@ typedef struct {
 	gboolean cross; /* count frees by CPU and by pair of call sites */
 	guint jobs;	/* maximum number of threads */
 	gint64 clock_tolerance_ns; /* of the clocks of two CPUs */
-	/* Progress callback with the number of records read so far, or NULL.
-	 * Any thread may make the call, but only one thread at a time. */
+	/* Progress callback with the number of usable records read so far, or
+	 * NULL. Any thread may make the call, but only one thread at a time. */
 	void (*progress)(guint64 records);
 } KmtAggregateOptions;
 
@@ -52,9 +52,10 @@ typedef struct {
 
 /* All figures of a capture. */
 typedef struct {
-	/* frees: all FREE records of the kind, matched or not; with a filter,
-	 * frees of matching objects. All other figures count under the kind of
-	 * the allocation. */
+	/* Figures count under the kind of the allocation. Without a filter,
+	 * frees are all FREE records of the span, matched or not; a record that
+	 * was not matched at once counts under its own kind. With a filter,
+	 * frees are those of the selected objects. */
 	KmtTotals kinds[KMT_N_KINDS];
 	KmtDeferred deferred[KMT_N_KINDS];
 	KmtGroups *groups;
@@ -62,10 +63,12 @@ typedef struct {
 	KmtCrossCpu *cross;	   /* NULL: not requested */
 	KmtMatchFindings findings; /* findings up to the end of the span */
 	KmtWindow *windows;
-	guint n_windows;       /* 0 if the capture has no record */
+	guint n_windows;       /* 0 if no option needs windows, or if the
+				* capture has no record */
 	guint64 short_allocs;  /* allocations with bytes_alloc < bytes_req */
 	guint64 unordered;     /* records with a decreasing timestamp */
-	guint64 skipped;       /* records of unknown kind */
+	guint64 skipped;       /* unusable records; see
+				* kmt_match_merge_skipped() */
 	guint64 stop_records;  /* since version 2: STOP records */
 	guint64 mark_records;  /* since version 2: records of marks */
 	guint64 defer_records; /* since version 3; these are events */
@@ -77,24 +80,25 @@ typedef struct {
 	gint64 origin;	    /* first record's time, independent of the span */
 	guint64 span_ns;    /* length of the time covered, ns */
 	gboolean has_peaks; /* FALSE: peaks are unknown */
-	GPtrArray *notes;   /* char *: warnings about the records */
+	GPtrArray *notes;   /* char *: warnings about the records and tables */
 	gboolean has_sequence_times; /* timestamps are sequence numbers */
 	guint64 scale;		     /* factor of the sample: see scale.h */
-	/* A sum of bytes or a scaled figure exceeds 2^64 - 1. */
+	/* A sum or a scaled figure exceeds 2^64 - 1. */
 	gboolean overflowed;
 	KmtMatchKeys *keys;
 	KmtInputTables *tables; /* NULL: owners not requested or not recorded */
 } KmtAggregate;
 
-/* Set *origin to the smallest time of a first record, in ns. No file may be a
- * stream. Return FALSE if the capture has no record. */
+/* Set *origin to the smallest timestamp of the files' first usable records, in
+ * ns. No file may be a stream. Return FALSE if the capture has no such record.
+ */
 gboolean kmt_report_first_timestamp(const KmtInputCapture *capture,
 				    gint64 *origin);
 
 /*
- * Read the whole capture and return its figures. @capture, @symbolizer and all
- * objects that @options points to must outlive the aggregate. The caller frees
- * the result with kmt_aggregate_free().
+ * Read the capture, up to STOP if --time has one, and return its figures.
+ * @capture, @symbolizer and all objects that @options points to must outlive
+ * the aggregate. The caller frees the result with kmt_aggregate_free().
  */
 KmtAggregate *kmt_aggregate_new(const KmtInputCapture *capture,
 				const KmtSymbolizer *symbolizer,

@@ -7,9 +7,10 @@
 #include "lib/symbols/symbolizer.h"
 
 /*
- * Call kmt_symbolizer_open() with the paths in @user_options and the kallsyms,
- * modules, build id and release of the capture. Those four fields of
- * @user_options are ignored. Return NULL on error. The caller frees the result.
+ * Call kmt_symbolizer_open() with the options of the user in @user_options and
+ * the properties of the capture: kallsyms, modules, build id, release and tags,
+ * whose fields in @user_options are ignored. Append the warnings about the tags
+ * to @warnings as well. Return NULL on error. The caller frees the result.
  */
 KmtSymbolizer *kmt_report_open_symbols(const KmtInputCapture *capture,
 				       const KmtSymbolizerOptions *user_options,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counters of a group or a kind while records are read. They contain only the
- * fields from which KmtTotals is computed at the end. The fields that every
- * event changes share one cache line.
+ * Counters of a group or a kind while records are read, from which KmtTotals
+ * and the live bytes at the peak of the kind are computed at the end. The
+ * fields that the basic statistics change for each record share one cache line.
  */
 #ifndef KMEMTRACE_REPORT_COUNTERS_H
 #define KMEMTRACE_REPORT_COUNTERS_H
@@ -15,13 +15,16 @@
  * existing counters, or count in KmtDetail, if possible.
  */
 typedef struct KmtCounters {
-	/* The counters that include these counters: a group's kind, or slab for
-	 * kmalloc and cache. NULL: none. */
+	/* The counters that include these counters: of a group, those of
+	 * KmtGroup.kind; of kmalloc and cache, those of slab; of other kinds,
+	 * the last entry of KmtAccounting.kinds. NULL for slab and windows. */
 	struct KmtCounters *parent;
-	guint64 live; /* bytes allocated and not freed */
+	guint64 live; /* allocated bytes of the live objects */
 	guint64 peak;
 	gint64 peak_timestamp;
-	guint64 epoch; /* epoch of the kind to which at_peak belongs */
+	guint64 epoch; /* of a kind: incremented at each new peak and at
+			* START; of a group: the epoch of the kind to which
+			* at_peak belongs */
 	guint64 at_peak;
 	guint64 cross_cpu_frees;
 	guint64 remote_node_allocs;
@@ -94,8 +97,8 @@ static inline void kmt_counters_close(KmtCounters *counters, guint64 bytes_req,
 }
 
 /*
- * Count the free of an object that is already closed. @cross: the freeing CPU
- * is not the allocating CPU.
+ * Count the free of an object that is already closed. @cross: another CPU than
+ * the allocating one freed the object or, if it was deferred, deferred it.
  */
 static inline void kmt_counters_free(KmtCounters *counters, gboolean cross)
 {
@@ -106,7 +109,7 @@ static inline void kmt_counters_free(KmtCounters *counters, gboolean cross)
 
 /*
  * Restart counting at time @now, in ns. The objects that are live at @now
- * remain live; all other counts become 0.
+ * remain live, and their bytes are the first peak. Sums become 0.
  */
 void kmt_counters_restart(KmtCounters *counters, gint64 now);
 

@@ -98,8 +98,7 @@ static gboolean add(KmtCrossCpuSum *sum, guint64 bytes)
 
 /*
  * Return the number of the entry with @key in @entries. If there is none,
- * append
- * @key, whose sum must be 0, as a new entry.
+ * append @key, whose sum must be 0, as a new entry.
  */
 static guint32 find(const KmtCrossCpu *cross, KmtIndex *index, GArray *entries,
 		    guint64 hash, gconstpointer key)

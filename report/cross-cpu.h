@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Frees of objects by allocating CPU, freeing CPU and call sites, for
- * --cross-cpu. The column cross-CPU needs none of this: basic_step() in
- * basic-stats.c adds KmtMatchEvent.cross, which the matcher sets, and
- * detailed_free() in detailed-stats.c compares the two CPUs.
+ * Frees of objects for --cross-cpu: by allocating and freeing CPU, and by pair
+ * of call sites. The CPU and the call site of a deferred free are those of the
+ * DEFER. The column cross-CPU needs none of this: basic_step() in basic-stats.c
+ * adds KmtMatchEvent.cross, which the matcher sets, and detailed_free() in
+ * detailed-stats.c compares the two CPUs.
  */
 #ifndef KMEMTRACE_REPORT_CROSS_CPU_H
 #define KMEMTRACE_REPORT_CROSS_CPU_H
@@ -44,8 +45,9 @@ typedef struct {
  */
 typedef struct {
 	guint n_cpus;
-	GArray *cells; /* KmtCrossCpuCell: all frees with a known object */
-	GArray *pairs; /* KmtCrossCpuPair */
+	GArray *cells; /* KmtCrossCpuCell: all frees with a known object that
+			* the span and the filter select */
+	GArray *pairs; /* KmtCrossCpuPair: those on another CPU */
 	/* Private: */
 	KmtIndex cell_index, pair_index;
 	guint64 seed; /* seed of the hashes */

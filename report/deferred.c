@@ -3,7 +3,8 @@
 
 #include "report/deferred.h"
 
-/* Save the bytes as of the last peak of the kind. Called before each change. */
+/* Save the bytes as of the last peak of the kind. Called before each change of
+ * the bytes, and at the end. */
 static void save_peak(KmtDeferred *deferred, guint64 epoch)
 {
 	if (deferred->epoch == epoch)

@@ -10,8 +10,9 @@ KmtFindingSite kmt_detailed_site(const KmtAccounting *accounting,
 				 guint32 class_id);
 
 /*
- * Count the finding of a slow event. Findings of records after the span
- * are ignored, because the records that would decide them are not read.
+ * Count the finding of a slow event, if the event is one. Findings of records
+ * after the span are ignored, because the records that would decide them are
+ * not read.
  */
 void kmt_detailed_count_finding(KmtAccounting *accounting,
 				const KmtMatchSlowEvent *slow_event);

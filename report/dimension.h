@@ -29,8 +29,8 @@ typedef enum {
 typedef struct {
 	guint n;
 	KmtDimension dimensions[KMT_N_DIMENSIONS]; /* in the order given */
-	/* Whether kmalloc and cache are separate kinds, because a call site or
-	 * a cache belongs to one kind. If FALSE, the kinds are those of
+	/* Whether kmalloc and cache are separate kinds: a dimension is
+	 * callsite, kind, cache or stack. If FALSE, the kinds are those of
 	 * kmt_kind_layer(). */
 	gboolean kinds;
 	KmtMatchKeyParts parts; /* key parts that the dimensions need */

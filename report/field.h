@@ -10,7 +10,7 @@
 
 /* The unit of a figure. */
 typedef enum {
-	KMT_FIGURE_NONE, /* the group has no such figure */
+	KMT_FIGURE_NONE, /* there is no such figure, or it is unknown */
 	KMT_FIGURE_INTEGER,
 	KMT_FIGURE_RATIO, /* from 0 to 1 */
 	KMT_FIGURE_NS,	  /* a duration */
@@ -18,7 +18,7 @@ typedef enum {
 	KMT_FIGURE_RATE,  /* per second */
 } KmtFigureType;
 
-/* The value of a field for a group or a sum of groups. */
+/* The value of a field for a group, a sum of groups, or a kind. */
 typedef struct {
 	KmtFigureType type;
 	gboolean negative; /* of an INTEGER */
@@ -41,13 +41,13 @@ const char *kmt_report_field_title(const KmtReportField *field);
 /* Return whether the field needs KmtAggregateOptions.lifetimes. */
 gboolean kmt_report_field_needs_lifetimes(const KmtReportField *field);
 /* Return whether the field is a state, such as live bytes, and not a sum. An
- * event that is missing makes all later states wrong. */
+ * event that is missing may make all later states wrong. */
 gboolean kmt_report_field_is_state(const KmtReportField *field);
 /* Return whether the factor of a sample scales the field: see scale.h. */
 gboolean kmt_report_field_is_scaled(const KmtReportField *field);
 /*
- * Return whether the field counts bytes, objects or events. --folded accepts
- * only such fields, and samples scale them.
+ * Return whether the field counts bytes, objects or events. The weight for
+ * --folded must be such a field, and the factor of a sample scales the field.
  */
 gboolean kmt_report_field_is_count(const KmtReportField *field);
 

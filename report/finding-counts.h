@@ -29,7 +29,8 @@ typedef enum {
 	KMT_FINDING_DOUBLE_DEFER,
 } KmtFindingClass;
 
-/* A call site and the kind of the memory that it allocated or freed. */
+/* A call site and the kind of the memory that it allocated, freed or deferred.
+ */
 typedef struct {
 	guint64 address;
 	KmtKind kind;

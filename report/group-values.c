@@ -53,7 +53,8 @@ static guint64 directory_value(KmtGroups *groups, guint64 address)
 }
 
 /*
- * Return the cache name of a record, or NULL if the record has none.
+ * Return the name of a key's cache, or NULL if the key has no cache or the
+ * table lacks it.
  */
 static const char *cache_name(const KmtGroups *groups, const KmtMatchKey *key)
 {
@@ -66,9 +67,8 @@ static const char *cache_name(const KmtGroups *groups, const KmtMatchKey *key)
 }
 
 /* Return the index of the text of a cache. Records of version 1 do not identify
- * the cache, so the object size distinguishes caches. kmalloc records of later
- * versions do not identify it either, because kmalloc caches are named by size.
- */
+ * the cache, and records of kmalloc never do. The allocated size then
+ * distinguishes caches. */
 static guint64 cache_value(KmtGroups *groups, const KmtMatchKey *key,
 			   guint64 bytes_alloc)
 {
@@ -137,8 +137,8 @@ static guint64 context_value(KmtGroups *groups, const KmtMatchKey *key)
 }
 
 /*
- * Return the stack of a class. Without a recorded stack, the chain is the call
- * site alone.
+ * Return the stack of a class. If the stack is not recorded or not in the
+ * table, the chain is the call site alone.
  */
 static KmtChain chain_of(const KmtGroups *groups, guint32 class_id,
 			 const KmtMatchKey *key)
@@ -156,8 +156,8 @@ static KmtChain chain_of(const KmtGroups *groups, guint32 class_id,
 }
 
 /*
- * Find a stack by its addresses, because two boots may record the same stack
- * under different ids.
+ * Return the index of the chain of a class. Find the chain by its addresses,
+ * because a chain without a recorded stack has no stack number.
  */
 static guint64 stack_value(KmtGroups *groups, guint32 class_id,
 			   const KmtMatchKey *key)
@@ -176,7 +176,7 @@ static guint64 stack_value(KmtGroups *groups, guint32 class_id,
 
 /* Return the index of the owner's text: the owner of a class is the innermost
  * function of the call chain that is not a known wrapper function. If all
- * functions are wrappers, the owner is the call site. */
+ * functions are wrappers, the owner is the function of the call site. */
 static guint64 owner_value(KmtGroups *groups, guint32 class_id,
 			   const KmtMatchKey *key)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Groups of objects by the dimensions of --by, with the figures of each group.
- * Only the pipeline's consumer may use the groups, one thread at a time.
+ * One thread at a time may use the groups; while records are read, only the
+ * pipeline's consumer.
  */
 #ifndef KMEMTRACE_REPORT_GROUPS_H
 #define KMEMTRACE_REPORT_GROUPS_H
@@ -22,8 +23,8 @@ typedef struct {
 	guint64 first; /* bytes in use at the end of the first window */
 	guint64 last;  /* bytes in use at the end of the last counted window */
 	guint32 n_windows; /* number of counted windows */
-	guint32 grown;	   /* windows with more bytes in use at the end than at
-			    * the start */
+	guint32 grown;	   /* windows after the first with more bytes in use at
+			    * the end than at the start */
 } KmtGrowth;
 
 /* Figures of a group that are computed only if an option needs them. */
@@ -32,13 +33,13 @@ typedef struct {
 	KmtHistogram sizes;	/* requested bytes */
 	KmtHistogram ages;	/* ages at the end of live objects that are not
 				 * deferred, ns */
-	guint64 short_lived;	/* objects freed before the churn limit */
+	guint64 short_lived; /* freed objects that lived less than churn_ns */
 	KmtGrowth growth;
 } KmtDetail;
 
 /* The values and figures of a group. */
 typedef struct {
-	/* A result of kmt_kind_layer(), or any kind if by->kinds. */
+	/* A result of kmt_kind_layer(), or any kind but SLAB if by->kinds. */
 	KmtKind kind;
 	/* One value for each of by->dimensions: an address, a number, or the
 	 * index of a text or of a call chain. */
@@ -59,7 +60,7 @@ typedef struct {
 	const KmtBy *by;
 	const KmtFilter *filter;
 	const KmtSymbolizer *symbolizer;
-	const KmtSymWrappers *skip; /* functions that are never an owner */
+	const KmtSymWrappers *skip; /* wrapper functions, or NULL */
 	const KmtInputCapture *capture;
 	const KmtInputTables *tables; /* NULL: no dimension needs owners, or the
 				       * records have none */
@@ -103,7 +104,7 @@ typedef struct {
 	GPtrArray *texts; /* const char *, stored in text_bytes */
 	KmtIndex text_index;
 	GHashTable *comms; /* command name in tables -> text index */
-	GArray *chains;	   /* KmtChain, stored in match_keys or tables */
+	GArray *chains; /* KmtChain, with addresses in match_keys or tables */
 	KmtIndex chain_index;
 } KmtGroups;
 
@@ -159,7 +160,7 @@ static inline KmtGroup *kmt_groups_at(const KmtGroups *groups, guint32 group)
 }
 
 /* Convert the counters of all groups to figures, after the last record. @epochs
- * is the number of peaks so far for each kind. */
+ * has the KmtCounters.epoch of each kind. */
 void kmt_groups_finish(KmtGroups *groups, const guint64 epochs[KMT_N_KINDS]);
 
 /* Return value @i of a group as text. The caller frees the string. */
@@ -185,7 +186,7 @@ gboolean kmt_groups_address(const KmtGroups *groups, const KmtGroup *group,
 /* Compare all values of two groups for ascending order.
  * kmt_groups_compare_names() compares call sites by name, and call sites
  * without a name are last. kmt_groups_compare() compares call sites by address.
- * Neither function compares the kind. */
+ * Neither function compares KmtGroup.kind. */
 int kmt_groups_compare_names(const KmtGroups *groups, const KmtGroup *a,
 			     const KmtGroup *b);
 int kmt_groups_compare(const KmtGroups *groups, const KmtGroup *a,

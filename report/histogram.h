@@ -3,11 +3,11 @@
  * A histogram of values with eight buckets for each power of two, so that the
  * bucket determines a value to within an eighth. Values below 16 are exact.
  *
- * A capture may have as many histograms as records, and most histograms then
- * hold one value. A histogram therefore takes 16 bytes while all its values are
- * in one bucket. From the second bucket on it takes another 64 bytes, and 64
- * bytes for each power of two that has values, which are allocated in doubling
- * steps.
+ * A report may have several histograms for each record, and most histograms
+ * then hold one value. A histogram therefore takes 16 bytes while all its
+ * values are in one bucket. From the second bucket on it takes another 64
+ * bytes, and 64 bytes for each KmtHistogramPart that has values, which are
+ * allocated in doubling steps.
  */
 #ifndef KMEMTRACE_REPORT_HISTOGRAM_H
 #define KMEMTRACE_REPORT_HISTOGRAM_H
@@ -32,8 +32,8 @@ typedef struct {
 /* An all-zero histogram has no values. */
 typedef struct {
 	guint64 n;
-	/* While all values are in one bucket: 2 * bucket + 1. Afterwards: the
-	 * address of KmtHistogramCounts. */
+	/* 0 without values. While all values are in one bucket: 2 * bucket +
+	 * 1. Afterwards: the address of KmtHistogramCounts. */
 	guintptr content;
 } KmtHistogram;
 

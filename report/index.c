@@ -3,7 +3,7 @@
 
 #include "report/index.h"
 
-/* A power of two. Tests compile this file with a small value. */
+/* A power of two. The fuzzers compile this file with a small value. */
 #ifndef FIRST_SLOTS
 #define FIRST_SLOTS 1024
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A hash table that maps keys to indexes of an array that the caller owns. An
- * entry takes 5 to 11 bytes; a GHashTable with separate keys takes 40 or more.
- * Not thread-safe.
+ * A hash table that maps keys to the numbers of entries that the caller stores.
+ * Once the table has grown, an entry takes 5 to 11 bytes; a GHashTable with
+ * separate keys takes 40 or more. Not thread-safe.
  */
 #ifndef KMEMTRACE_REPORT_INDEX_H
 #define KMEMTRACE_REPORT_INDEX_H
@@ -39,7 +39,7 @@ guint32 kmt_index_find(const KmtIndex *index, gconstpointer user, guint64 hash,
 		       gconstpointer key);
 /*
  * Add entry number index->n. The caller has already stored the entry with its
- * key in its array; @hash is the hash of that key.
+ * key; @hash is the hash of that key.
  */
 void kmt_index_add(KmtIndex *index, gconstpointer user, guint64 hash);
 

@@ -5,7 +5,7 @@
 
 /*
  * Return whether the recording of frees of this kind was switched off at any
- * time.
+ * time, or the recorder recorded only some of the events.
  */
 static gboolean frees_are_off(const KmtAggregate *aggregate, KmtKind kind)
 {

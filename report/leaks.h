@@ -17,8 +17,9 @@
  * freed object.
  *
  * If more of a group's objects were replaced without a recorded free than were
- * freed, or if frees of its kind were switched off at any time, frees are
- * missing from the capture. Such a candidate is marked as frees_missing.
+ * freed, if frees of its kind were switched off at any time, or if the recorder
+ * recorded only some of the events, frees are missing from the capture. Such a
+ * candidate is marked as frees_missing.
  */
 typedef struct {
 	const KmtGroup *group;
@@ -26,7 +27,7 @@ typedef struct {
 	guint grown;	      /* number of windows with growth */
 	guint64 in_use;	      /* live objects that are not deferred */
 	guint64 growth;	      /* bytes, since the end of the first window */
-	guint64 age_median;   /* ns, of live objects */
+	guint64 age_median;   /* ns, of live objects that are not deferred */
 	guint64 lifetime_p99; /* ns, of freed objects; valid if frees > 0 */
 	guint64 frees;
 	KmtFigure reused;	/* value of the field "reused" */

@@ -34,10 +34,10 @@ gboolean kmt_report_time_range(const KmtReport *report, KmtInterval *time)
 }
 
 /*
- * Append the loss at the end of file @number. Events that the CPU lost and no
- * record of the file reports were lost after its last record. If a record
- * reports an unknown number of lost events, it may include them, and nothing is
- * appended.
+ * Append the loss at the end of file @number. Events that the CPU lost and that
+ * no record of the file reports are taken as lost after the last record of the
+ * file. If a record reports an unknown number of lost events, that number may
+ * include these events, and nothing is appended.
  */
 static void add_last_gap(const KmtReport *report, GArray *gaps, guint number)
 {
@@ -92,8 +92,8 @@ static gboolean has_unknown_number(const GArray *gaps)
 }
 
 /* Return all losses of the capture, sorted by file and time. Return NULL if no
- * event was lost, if the records do not report losses, or if there are too many
- * losses to store. The caller owns the array. */
+ * event is known to be lost, if the records do not report losses, or if there
+ * are too many losses to store. The caller owns the array. */
 static GArray *all_gaps(const KmtReport *report)
 {
 	const KmtInputCapture *capture = report->capture;
@@ -370,7 +370,7 @@ static gint compare_times(gconstpointer a, gconstpointer b)
 }
 
 /* Return the length of the part of @time in which any CPU lost events, in ns.
- * @gaps is sorted by time. */
+ * The function sorts @gaps by time. */
 static double length_of_gaps(GArray *gaps, const KmtInterval *time)
 {
 	double sum = 0;

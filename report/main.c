@@ -88,8 +88,8 @@ static void check_symbols(const KmtSymbolizer *symbolizer,
 
 	for (i = 0; i < keys->n; i++)
 		addresses[i] = kmt_match_intern_pair(keys, i)->word[0];
-	/* A call site has several keys, for example one for each kind and CPU.
-	 * Check each address once. */
+	/* A call site may have several keys, for example one for each kind and
+	 * CPU. Check each address once. */
 	qsort(addresses, keys->n, sizeof(*addresses), compare_addresses);
 	for (i = 0; i < keys->n; i++)
 		if (!n || addresses[i] != addresses[n - 1])

@@ -26,7 +26,8 @@ static const char *comm_of(const KmtReport *report, const KmtInputMark *mark)
 					  mark->time, NULL);
 }
 
-/* Return whether a mark is between START and STOP, both included. */
+/* Return whether a mark is between START and STOP, both included. If START is
+ * 0, marks before the first record are included, too. */
 static gboolean is_within(const KmtReport *report, const KmtInputMark *mark)
 {
 	gint64 start, stop, origin = kmt_report_origin(report);

@@ -150,7 +150,8 @@ static const QuantityUnit size_units[] = {{"k", 1 << 10}, {"K", 1 << 10},
 static const QuantityUnit time_units[] = {
 	{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {NULL, 0}};
 
-/* Read a number with a unit at *text and move *text behind the unit. */
+/* Read a number with a unit from @units, one of which may be empty, at *text
+ * and move *text behind the unit. */
 static gboolean read_quantity(const char **text, const QuantityUnit *units,
 			      guint64 *value)
 {
@@ -233,8 +234,8 @@ gboolean kmt_filter_is_set(const KmtFilter *filter)
 
 KmtMatchKeyParts kmt_filter_parts(const KmtFilter *filter)
 {
-	/* A lifetime filter counts an allocation only when the object is freed,
-	 * and needs the node at that time. */
+	/* A lifetime filter counts an allocation only when the object is freed
+	 * or at the end, and needs the node at that time. */
 	return (filter->cpus ? KMT_MATCH_KEY_CPU : 0) |
 	       (filter->nodes || filter->lifetime ? KMT_MATCH_KEY_NODE : 0);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Conditions that select the objects of a report by their allocation. An object
- * must meet all conditions. The accounting code checks the lifetime, which
- * depends on the free.
+ * Conditions that select the objects of a report by their allocation and their
+ * lifetime. An object must meet all conditions. The accounting code checks the
+ * lifetime, which depends on the free or on the end of the figures.
  */
 #ifndef KMEMTRACE_REPORT_OBJECT_FILTER_H
 #define KMEMTRACE_REPORT_OBJECT_FILTER_H
@@ -17,7 +17,7 @@ typedef struct {
 	guint64 to;
 } KmtRange;
 
-/* The conditions, set by the functions below. */
+/* The conditions. The functions below set all of them. */
 typedef struct {
 	guint kinds;	  /* bit mask of KmtKind; 0: all */
 	GArray *cpus;	  /* KmtRange; NULL: all CPUs */
@@ -71,8 +71,9 @@ gboolean kmt_filter_set_lifetime(KmtFilter *filter, const char *text,
 gboolean kmt_filter_set_globs(char ***globs, const char *option,
 			      const char *text, GError **error);
 
-/* Add a warning (char *) for each condition that no call site, or no CPU or
- * node of the capture, meets. Call this function after all records are read. */
+/* Add a warning (char *) for each glob that matches no call site, and for CPUs
+ * or nodes none of which the capture has. Call this function after all records
+ * are read. */
 void kmt_filter_warn(const KmtFilter *filter, const KmtInputCapture *capture,
 		     const KmtSymbolizer *symbolizer, const KmtMatchKeys *keys,
 		     GPtrArray *warnings);

@@ -10,8 +10,8 @@
 #define MAX_NAMES 20
 
 /*
- * Maximum number of characters of a user-space line in a phase name. No
- * recorded line is longer.
+ * Maximum number of characters of a user-space line in a phase name. No line
+ * that the kernel records is longer.
  */
 #define MAX_LABEL 1024
 
@@ -112,7 +112,7 @@ char *kmt_phases_label(const KmtPhases *phases, guint64 phase)
 			    : g_strdup_printf("%s:%u", name, ordinal);
 }
 
-/* Return whether mark @i has this name. */
+/* Return whether mark @i or its annotation has this name. */
 static gboolean has_name(const KmtPhases *phases, guint i, const char *name)
 {
 	const KmtInputMark *mark = kmt_input_marks_get(phases->marks, i);
@@ -122,8 +122,8 @@ static gboolean has_name(const KmtPhases *phases, guint i, const char *name)
 }
 
 /*
- * Find mark number @nth of this name. If @nth is 0, find the first mark later
- * than @after.
+ * Find mark number @nth of this name. If @nth is 0, find the first mark of this
+ * name later than @after.
  */
 static gboolean find_mark(const KmtPhases *phases, const char *name,
 			  guint64 nth, gint64 after, gint64 *time)

@@ -22,8 +22,9 @@ typedef struct {
 } KmtPhases;
 
 /*
- * Read all marks. No file of @capture may be a stream. @capture and @symbolizer
- * must outlive the phases. The caller frees the result.
+ * Read the marks, up to the limits in lib/input/mark-reader.h. No file of
+ * @capture may be a stream. @capture and @symbolizer must outlive the phases.
+ * The caller frees the result.
  */
 KmtPhases *kmt_phases_new(const KmtInputCapture *capture,
 			  const KmtSymbolizer *symbolizer);

@@ -17,9 +17,9 @@ void kmt_report_json_add_peak(KmtJson *json, const KmtAggregate *aggregate,
 			      const KmtTotals *totals);
 
 /*
- * Add the figures of deferred memory of a kind or a group, if the capture can
- * have them; @deferred NULL: there are none. With @sums_only, add those that
- * have a sum over groups.
+ * Add the figures of deferred memory of a kind, a group or a sum of groups, if
+ * the capture can have them; @deferred NULL: no object was deferred. With
+ * @sums_only, add only those that have a sum over groups.
  */
 void kmt_report_json_add_deferred(KmtJson *json, const KmtReport *report,
 				  const KmtDeferred *deferred,

@@ -49,7 +49,8 @@ static void add_loss(KmtJson *json, const KmtReport *report)
 	kmt_json_end_array(json);
 }
 
-/* Add the times of the losses; null if they are unknown. */
+/* Add the times of the losses; null if the times are unknown, or if no event is
+ * known to be lost. */
 static void add_gaps(KmtJson *json, const KmtReport *report)
 {
 	g_autoptr(GArray) gaps = kmt_report_gaps(report);
@@ -84,7 +85,8 @@ static void add_lossy_fraction(KmtJson *json, const KmtReport *report)
 }
 
 /*
- * List the members whose values are those of the records times capture.sample.
+ * In the report of a sample, list the members whose values are those of the
+ * records times capture.sample; otherwise, add an empty list.
  */
 static void add_scaled(KmtJson *json, const KmtReport *report)
 {
@@ -225,7 +227,8 @@ static void add_histogram(KmtJson *json, const char *key,
 	kmt_json_end_array(json);
 }
 
-/* Add the figures of a group that KmtTotals lacks. */
+/* Add the figures of a group that are neither totals, peaks, nor figures of
+ * deferred memory. */
 static void add_details(KmtJson *json, const KmtReport *report,
 			const KmtGroup *group)
 {

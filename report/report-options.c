@@ -38,7 +38,8 @@ void kmt_options_clear(KmtOptions *options)
 	g_strfreev(options->operands);
 }
 
-/* Accept a System.map for -k, too: a file that is not ELF is a System.map. */
+/* Accept a System.map for -k, too: a file that is neither empty nor ELF is
+ * taken as a System.map. */
 static void accept_system_map(KmtOptions *o)
 {
 	static const char magic[] = {0x7f, 'E', 'L', 'F'};

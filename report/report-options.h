@@ -92,8 +92,8 @@ typedef struct {
 	KmtMoment start, stop;
 	gboolean whole_span; /* no STOP: the span lasts to the end */
 	KmtPhases *phases;   /* set by kmt_plan_resolve_time(), or NULL */
-	KmtReport report;    /* without capture, aggregate, symbolizer, warnings
-			      * and lost */
+	KmtReport report;    /* The caller sets capture, aggregate, symbolizer,
+			      * warnings and lost. */
 } KmtPlan;
 
 void kmt_plan_clear(KmtPlan *plan);
@@ -101,16 +101,18 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(KmtPlan, kmt_plan_clear)
 
 /*
  * Fill the zeroed @plan from @options. The plan contains pointers to its own
- * fields and must not move. Return FALSE if an option is invalid.
+ * fields and must not move. Return FALSE if an option is invalid, or if the
+ * list of wrapper functions cannot be read.
  */
 gboolean kmt_plan_make(KmtPlan *plan, const KmtOptions *options,
 		       GError **error);
 
 /*
  * Resolve the marks and kernel clock times in the span of the plan to times
- * from the first record of the capture. Return FALSE if the span is invalid, or
- * if its windows need too much memory. @capture and @symbolizer must outlive
- * the plan.
+ * from the first record of the capture, and read the marks if an option needs
+ * them. Return FALSE if a mark does not exist, if the span is invalid, or if
+ * its windows need too much memory. @capture and @symbolizer must outlive the
+ * plan.
  */
 gboolean kmt_plan_resolve_time(KmtPlan *plan, const KmtInputCapture *capture,
 			       const KmtSymbolizer *symbolizer, GError **error);
@@ -121,8 +123,9 @@ gboolean kmt_plan_resolve_time(KmtPlan *plan, const KmtInputCapture *capture,
 gboolean kmt_plan_check_span(const KmtPlan *plan, GError **error);
 
 /*
- * Return whether an option is given that needs the times of records. Such an
- * option must be rejected for a capture with @has_sequence_times.
+ * Return whether the plan has a START or STOP, windows, details of groups, or a
+ * lifetime filter, which need the times of records. Such a plan must be
+ * rejected for a capture with has_sequence_times.
  */
 gboolean kmt_plan_needs_times(const KmtPlan *plan);
 

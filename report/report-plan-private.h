@@ -26,7 +26,8 @@ static inline gboolean kmt_plan_invalid_value(GError **error,
 
 /*
  * Set the span and windows of @plan from the options --time, --windows and
- * --leaks. Return FALSE if an option is invalid.
+ * --leaks, and select the sections of --windows, --leaks and --marks. Return
+ * FALSE if an option is invalid.
  */
 gboolean kmt_plan_set_time(KmtPlan *plan, const KmtOptions *o, GError **error);
 

@@ -35,8 +35,8 @@ static gint64 read_unit(const char *text)
 }
 
 /*
- * Read a moment with up to nine decimals of a second in integer arithmetic,
- * because a double is not exact.
+ * Read the name of a mark, or a time with a resolution of 1 ns in integer
+ * arithmetic, because a double is not exact.
  */
 static gboolean read_moment(const char *text, KmtMoment *moment)
 {
@@ -45,7 +45,7 @@ static gboolean read_moment(const char *text, KmtMoment *moment)
 	gint64 unit;
 	char *end;
 
-	/* A moment that begins with a letter is the name of a mark. */
+	/* A moment that begins with a letter or _ is the name of a mark. */
 	if (g_ascii_isalpha(*text) || *text == '_') {
 		moment->mark = g_strdup(text);
 		moment->given = TRUE;

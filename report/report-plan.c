@@ -238,9 +238,10 @@ gboolean kmt_plan_make(KmtPlan *plan, const KmtOptions *o, GError **error)
 		return FALSE;
 	plan->aggregate.clock_tolerance_ns = (gint64)tolerance_ns;
 	plan->aggregate.jobs = jobs ? (guint)jobs : g_get_num_processors();
-	/* The length of windows depends on the ends of all files. A kernel
-	 * clock time or a mark depends on the beginnings of all files. Both
-	 * need files instead of streams. */
+	/* Without a STOP, the length of windows depends on the ends of all
+	 * files. A kernel clock time depends on the beginnings of all files,
+	 * and a mark on all records. All three need files instead of streams.
+	 */
 	plan->capture.random_access =
 		(plan->aggregate.span.windows && plan->whole_span) ||
 		plan->start.by_clock || plan->stop.by_clock ||

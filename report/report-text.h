@@ -32,7 +32,8 @@ typedef void (*KmtTextFill)(const KmtReport *report, KmtColumns *columns,
 void kmt_text_print_kinds(const KmtReport *report, const char *title,
 			  const KmtKind *kinds, guint n, KmtTextFill fill,
 			  FILE *out);
-/* Print the meaning of the marks "~" and "*" below a table. */
+/* Print the meaning of the marks "~" and "*" below a table, of each only if the
+ * report can have it. */
 void kmt_text_print_legend(const KmtReport *report, FILE *out);
 
 /* Print a number with the separators of the report. */

@@ -36,7 +36,9 @@ typedef struct {
 	const KmtBy *by;
 	const KmtSort *sort;
 	const GPtrArray *fields;  /* columns, const KmtReportField * */
-	guint64 max_lines;	  /* rows of each table; 0: all */
+	guint64 max_lines;	  /* limit of groups, of marks and, in text, of
+				   * call sites, pairs and leak candidates; 0:
+				   * no limit */
 	gboolean slab_only;	  /* Show only slab or only pages. */
 	gboolean pages_only;	  /* Both or neither set: all kinds. */
 	gboolean live_only;	  /* only groups with live objects */
@@ -47,13 +49,14 @@ typedef struct {
 	gboolean shows_windows;	  /* section of --windows */
 	gboolean shows_leaks;	  /* section of --leaks */
 	gboolean shows_marks;	  /* section of --marks */
-	/* An option selects sections: print these sections only. */
+	/* An option selects sections: the text report omits the findings and,
+	 * unless shows_groups is set, the groups. */
 	gboolean selects_sections;
 	gboolean shows_groups; /* section of the groups */
 	gboolean is_peak;      /* --time peak: print the times of the peaks */
 	KmtHistogramType histogram;
 	const KmtPhases *phases;   /* NULL: no option needs marks */
-	const KmtSpan *span;	   /* --time, or NULL */
+	const KmtSpan *span;	   /* the whole capture without --time */
 	const GPtrArray *warnings; /* const char * */
 	KmtLost lost;		   /* set by kmt_report_count_lost() */
 } KmtReport;
@@ -63,20 +66,22 @@ void kmt_report_text(const KmtReport *report, FILE *out);
 void kmt_report_json(const KmtReport *report, FILE *out);
 void kmt_report_csv(const KmtReport *report, FILE *out);
 /*
- * Print the stacks of each kind and group in the folded format of flame graphs.
- * The weight of a stack is the first field of @report.
+ * Print the groups in the folded format of flame graphs: the frames of a group
+ * are its kind and its values, and a call stack has a frame for each function.
+ * The weight of a group is its first field; groups without weight are omitted.
  */
 void kmt_report_folded(const KmtReport *report, FILE *out);
 
 /*
  * A KmtTableFilter: return whether the options of the report in @user select
- * @group.
+ * @group, and the group has any figure.
  */
 gboolean kmt_report_is_selected(const KmtGroup *group, gconstpointer user);
 
 /*
  * Return whether JSON has the figures of deferred memory: the records have
- * version 3, or the capture has DEFER records.
+ * version 3 or later, or the part of the capture that was read has DEFER
+ * records.
  */
 gboolean kmt_report_can_have_defers(const KmtReport *report);
 
@@ -90,7 +95,7 @@ KmtTable *kmt_report_table_new(const KmtReport *report);
 
 /* The knowledge about lost events in a capture. */
 typedef enum {
-	KMT_LOSS_NONE,	 /* no event was lost */
+	KMT_LOSS_NONE,	 /* no event was lost, or all after STOP */
 	KMT_LOSS_EVENTS, /* capture->overruns events were lost */
 	KMT_LOSS_CUT,	 /* unknown: the capture was cut off */
 	/* unknown: the recorder was configured to record only some events */
@@ -98,7 +103,8 @@ typedef enum {
 	KMT_LOSS_UNCOUNTED, /* events were lost, in unknown number */
 	/* unknown: the recorder does not report losses */
 	KMT_LOSS_NOT_REPORTED,
-	KMT_LOSS_UNKNOWN, /* unknown: kmemtrace.meta has no count */
+	/* unknown: kmemtrace.meta is missing or has no count */
+	KMT_LOSS_UNKNOWN,
 } KmtLoss;
 
 /* Set report->lost. Call this function after capture, aggregate and span of
@@ -117,13 +123,14 @@ guint64 *kmt_report_window_losses(const KmtReport *report);
  * figure depends on them. */
 gboolean kmt_report_lost_later_only(const KmtReport *report);
 
-/* Return the kind of loss that the figures may suffer from. Losses after STOP
- * are ignored. */
+/* Return the kind of loss that the figures may suffer from. If all events were
+ * lost after STOP, these losses are ignored. */
 KmtLoss kmt_report_loss_state(const KmtReport *report);
 
 /*
  * Return the number of CPU files whose size differs from the size in
- * kmemtrace.meta. Such a file is damaged.
+ * kmemtrace.meta; 0 if kmemtrace.meta does not state that the capture is
+ * complete.
  */
 guint kmt_report_wrong_sizes(const KmtInputCapture *capture);
 
@@ -132,7 +139,7 @@ guint kmt_report_wrong_sizes(const KmtInputCapture *capture);
  */
 const char *kmt_loss_name(KmtLoss loss);
 
-/* An interval of time in which records may be missing, in ns. */
+/* An interval of kernel clock time in ns, including both ends. */
 typedef struct {
 	gint64 from;
 	gint64 until;
@@ -147,31 +154,35 @@ gboolean kmt_report_time_range(const KmtReport *report, KmtInterval *time);
 
 /*
  * Store the intervals in which missing records may have caused a finding, and
- * return the number of intervals. If events were lost, the interval is the
- * whole time of the figures, unless all events were lost after that time. The
- * end of a capture that was cut off is incomplete from the time at which the
- * first CPU ends. The beginning of a capture whose first records another reader
- * consumed is incomplete up to the time at which the last CPU begins.
+ * return the number of intervals. If events were lost or not recorded at any
+ * position, the interval is the whole time of the figures, unless all events
+ * were lost after that time. Otherwise, the end of a capture that was cut off
+ * is incomplete from the time at which the first CPU ends, and the beginning of
+ * a capture whose first records another reader consumed is incomplete up to the
+ * time at which the last CPU begins. If such a capture has a CPU without
+ * records, the interval is the whole time, too.
  */
 guint kmt_report_intervals(const KmtReport *report,
 			   KmtInterval intervals[KMT_MAX_INTERVALS]);
 
 /*
- * kmt_report_is_lossy() returns whether records are known to be missing.
- * kmt_report_is_doubtful() returns whether the missing records could have
- * changed @field.
+ * kmt_report_is_lossy() returns whether records are missing, or may be because
+ * the capture was cut off or its source cannot observe all code paths. Losses
+ * that are all after STOP do not count. kmt_report_is_doubtful() returns
+ * whether the missing records could have changed @field.
  */
 gboolean kmt_report_is_lossy(const KmtReport *report);
 gboolean kmt_report_is_doubtful(const KmtReport *report,
 				const KmtReportField *field);
 
 /*
- * Return whether the capture is a sample, so that the figures of allocations
- * are scaled estimates.
+ * Return whether the capture is a sample with a known factor, so that the
+ * figures of allocations are scaled estimates.
  */
 gboolean kmt_report_is_sample(const KmtReport *report);
 /*
- * Return whether a filter limits all figures, including frees, to some objects.
+ * Return whether a filter limits the figures, including frees but not findings,
+ * to some objects.
  */
 gboolean kmt_report_has_filter(const KmtReport *report);
 
@@ -182,15 +193,15 @@ guint64 kmt_report_capture_duration(const KmtInputCapture *capture);
 
 /*
  * Return the losses (KmtMatchGap) that overlap the time of the figures, sorted
- * by file and time. Return NULL if the records do not report losses, as in
- * version 1, if no event of the capture was lost, or if KMT_MATCH_MAX_GAPS
- * losses or more were reported. The loss after the last record of a CPU lasts
- * to the end of the capture. The caller owns the array.
+ * by file and time. Return NULL if the records do not report the losses, as in
+ * version 1 and without kmemtrace.meta, if no event is known to be lost, or if
+ * KMT_MATCH_MAX_GAPS losses or more were reported. The loss after the last
+ * record of a CPU lasts to the end of the capture. The caller owns the array.
  */
 GArray *kmt_report_gaps(const KmtReport *report);
 
 /* Return the fraction, from 0 to 1, of the time of the figures in which any CPU
- * lost events. If the times of the losses are unknown, return the fraction that
+ * lost events. If kmt_report_gaps() returns NULL, return the fraction that
  * kmt_report_intervals() covers. */
 double kmt_report_lossy_fraction(const KmtReport *report);
 
@@ -203,21 +214,22 @@ gint64 kmt_report_origin(const KmtReport *report);
 
 /* Format @time, a kernel clock time in ns, as seconds from the first record, in
  * the format of --time. If @is_short is set and the capture lasts a second or
- * longer, three decimals are printed. The caller frees the string. */
+ * longer, three decimals are printed, otherwise nine. A time before the first
+ * record is negative. The caller frees the string. */
 char *kmt_report_format_moment(const KmtReport *report, gint64 time,
 			       gboolean is_short);
 /* Return whether the capture lasts a second or longer. */
 gboolean kmt_report_lasts_a_second(const KmtReport *report);
 
 /*
- * Return advice against lost events, such as "kmemtrace.subbufs=120 or more".
- * The caller frees the string.
+ * Return advice against lost events, such as "kmemtrace.subbufs=120 or more (it
+ * was 60)". The caller frees the string.
  */
 char *kmt_report_loss_advice(const KmtInputCapture *capture);
 
 /*
  * Return the printable value of @key in group [capture] of kmemtrace.meta, or
- * NULL if the key is missing. The caller frees the string.
+ * NULL if the key or kmemtrace.meta is missing. The caller frees the string.
  */
 char *kmt_report_meta_value(const KmtInputCapture *capture, const char *key);
 

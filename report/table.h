@@ -28,7 +28,7 @@ void kmt_sort_add_fields(const KmtSort *sort, GPtrArray *fields);
 gboolean kmt_sort_needs_lifetimes(const KmtSort *sort);
 
 /*
- * Return all keys for messages, "wasted, requested, ...". The caller frees the
+ * Return all keys for messages, "wasted, frag, ...". The caller frees the
  * string.
  */
 char *kmt_sort_key_names(void);

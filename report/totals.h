@@ -11,7 +11,7 @@
 
 /*
  * Each kind except SLAB equals the type_id of its records. SLAB is the sum of
- * kmalloc and cache and exists only in totals. No other kinds are summed.
+ * kmalloc and cache; no record has it. No other kinds are summed.
  */
 typedef enum {
 	KMT_KIND_KMALLOC = KMEMTRACE_TYPE_KMALLOC,
@@ -36,8 +36,8 @@ static inline gboolean kmt_kind_is_slab(guint kind)
 }
 
 /*
- * Return the kind under which the totals count @kind: SLAB for kmalloc and
- * cache, else @kind.
+ * Return the kind that stands for the address namespace of @kind: SLAB for
+ * kmalloc and cache, else @kind.
  */
 static inline KmtKind kmt_kind_layer(KmtKind kind)
 {
@@ -49,9 +49,9 @@ static inline KmtKind kmt_kind_layer(KmtKind kind)
 extern const KmtKind kmt_layers[KMT_N_LAYERS];
 
 /*
- * Sums over allocations, frees, or objects. A sum of 64 bits that overflows is
- * reported as a finding. kmt_aggregate_scale() multiplies the sums of a sampled
- * capture, which are estimates.
+ * Sums over allocations, frees, or objects. An overflow sets
+ * KmtAggregate.overflowed. kmt_aggregate_scale() scales the sums of a sampled
+ * capture, which are then estimates.
  */
 typedef struct {
 	guint64 allocs;
@@ -73,8 +73,8 @@ typedef struct {
 gboolean kmt_totals_add(KmtTotals *totals, const KmtTotals *other);
 
 /*
- * Allocated minus requested bytes. The value is negative only if records are
- * damaged.
+ * Allocated minus requested bytes. The value is negative only if records have
+ * fewer allocated than requested bytes, or if a sum overflowed.
  */
 typedef struct {
 	gboolean negative;
