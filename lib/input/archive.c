@@ -9,8 +9,8 @@
 #include "lib/input/libarchive.h"
 
 /*
- * Offset of the magic number in the header of a tar, in bytes. POSIX tar and
- * old GNU tar have the same first five bytes.
+ * Offset of the magic number in the header of a tar, in bytes. The magic
+ * numbers of POSIX tar and of old GNU tar begin with the same five bytes.
  */
 #define TAR_MAGIC_AT 257
 #define TAR_MAGIC    "ustar"
@@ -22,7 +22,7 @@ static const struct {
 	{2, {0x1f, 0x8b}},	       /* gzip */
 	{4, {0x28, 0xb5, 0x2f, 0xfd}}, /* zstd */
 	{4, {0x50, 0x2a, 0x4d, 0x18}}, /* zstd that begins with a skippable
-					* frame */
+					* frame of this magic number */
 };
 
 gboolean kmt_input_is_compressed(const guint8 *head, gsize n)
@@ -46,7 +46,7 @@ gboolean kmt_input_is_tar(const guint8 *head, gsize n)
 
 #ifdef HAVE_LIBARCHIVE
 
-/* Functions of the loaded libarchive; NULL before load(). */
+/* Functions of the loaded libarchive; NULL before load() has succeeded. */
 static const KmtInputLibarchive *lib;
 
 /*
@@ -67,8 +67,8 @@ static gboolean load(const char *path, const char *what, GError **error)
 }
 
 /*
- * Number of compressed bytes that libarchive gets per call. The fuzzers use
- * fewer, to test the chunk ends.
+ * Number of bytes of a compressed file or tar that libarchive gets per call.
+ * The fuzzers use fewer, to test the chunk ends.
  */
 #ifndef STEP_BYTES
 #define STEP_BYTES (128 * 1024)
@@ -78,7 +78,8 @@ typedef struct {
 	KmtInputByteStream base;
 	KmtInputByteStream *packed;
 	struct archive *archive;
-	guint8 *step; /* buffer of STEP_BYTES for compressed bytes, owned */
+	guint8 *step; /* buffer of STEP_BYTES for the input of libarchive, owned
+		       */
 	const guint8 *block; /* next decompressed bytes to return, in memory of
 			      * libarchive */
 	gsize n_block;
@@ -212,9 +213,10 @@ typedef struct {
 } TarReader;
 
 /*
- * Set member->data to the content of a member inside the memory of the tar.
- * Return FALSE if the content must be read from a stream. libarchive returns
- * pointers into the memory of the tar, except for a sparse member.
+ * Set data, n and truncated of member for a content inside the memory of the
+ * tar. Return FALSE if the content must be read from a stream, or cannot be
+ * read. libarchive returns pointers into the memory of the tar, except for a
+ * sparse member.
  */
 static gboolean find_mapped_data(const TarReader *tar,
 				 struct archive_entry *entry,

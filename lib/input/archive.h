@@ -34,17 +34,20 @@ KmtInputByteStream *kmt_input_decompress(KmtInputByteStream *packed,
 
 /*
  * A member of a tar. For a tar in memory, data points to the n bytes of the
- * content, unless the member is sparse. In all other cases data is NULL, and
- * the callback reads the content from bytes. name and bytes are valid only
- * during the callback; data is valid as long as the memory of the tar.
+ * content, unless the member is sparse or libarchive cannot read it. In all
+ * other cases data is NULL, and the callback reads the content from bytes. name
+ * and bytes are valid only during the callback; data is valid as long as the
+ * memory of the tar.
  */
 typedef struct {
 	const char *name;
 	const guint8 *data;
 	gsize n;
 	KmtInputByteStream *bytes;
-	/* The tar ends within this member, and data contains only the first n
-	 * bytes of the content. */
+	/*
+	 * The tar ends within this member, and data contains only the first n
+	 * bytes of the content. FALSE if data is NULL.
+	 */
 	gboolean truncated;
 } KmtInputTarMember;
 

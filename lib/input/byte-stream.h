@@ -13,7 +13,7 @@ typedef struct KmtInputByteStream KmtInputByteStream;
 
 /*
  * Base of all streams. An implementation embeds this struct as its first member
- * and sets pull and close. One thread at a time may use a stream.
+ * and sets pull; close may be NULL. One thread at a time may use a stream.
  */
 struct KmtInputByteStream {
 	/* Read up to n bytes into to and return the number of bytes read.

@@ -65,8 +65,8 @@ static void apply_to_files(KmtInputCapture *capture)
 }
 
 /*
- * Return the number of CPUs that have records according to kmemtrace.meta, but
- * have no file in the capture.
+ * Return the number of CPUs in kmemtrace.meta that have no file in the capture,
+ * without those that have no events according to kmemtrace.meta.
  */
 static guint count_missing(const KmtInputCapture *capture)
 {
@@ -96,7 +96,7 @@ static guint count_missing(const KmtInputCapture *capture)
 
 /*
  * Return FALSE and set *error if the ABI version is newer than this program,
- * because the meaning of keys may have changed. name is the path of
+ * because the meaning of keys may have changed. name is the name of
  * kmemtrace.meta for messages.
  */
 static gboolean is_known_version(GKeyFile *meta, const char *name,
@@ -196,9 +196,10 @@ static gboolean agree(GKeyFile *a, const char *dir_a, GKeyFile *b,
 }
 
 /*
- * Read kmemtrace.meta from each directory into capture->meta. If kmemtrace.meta
- * is missing in some of the directories, the files may belong to different
- * captures. In that case set capture->meta to NULL and add a note.
+ * Read kmemtrace.meta from each directory, and keep the first one in
+ * capture->meta. If kmemtrace.meta is missing in some of the directories, the
+ * files may belong to different captures. In that case set capture->meta to
+ * NULL and add a note.
  */
 static gboolean read_all(KmtInputCapture *capture, const GPtrArray *dirs,
 			 GError **error)
@@ -358,8 +359,9 @@ static void read_incomplete(KmtInputCapture *capture)
 }
 
 /*
- * Read how an imported capture reports losses. Some tracing tools report losses
- * without a number, and some do not report losses at all.
+ * Read whether the capture was imported and, if so, how it reports losses. Some
+ * tracing tools report losses without a number, and some do not report losses
+ * at all.
  */
 static void read_source(KmtInputCapture *capture)
 {
@@ -381,7 +383,7 @@ static void read_source(KmtInputCapture *capture)
 
 /*
  * Read a kernel release such as "6.12.3-amd64". Return FALSE if kmemtrace.meta
- * has none or it does not begin with two numbers.
+ * has no release, or if the release does not begin with two numbers.
  */
 static gboolean read_release(GKeyFile *meta, guint64 *major, guint64 *minor)
 {

@@ -36,8 +36,8 @@ KmtInputCpuFile *kmt_input_capture_add_file(KmtInputCapture *capture,
 void kmt_input_cpu_file_free(gpointer file);
 
 /*
- * Unmap the records of the file. The fields that point into the mapping become
- * invalid.
+ * Unmap the mapping that the file owns, if any. The fields that point into the
+ * mapping become invalid.
  */
 void kmt_input_cpu_file_unmap(KmtInputCpuFile *file);
 
@@ -55,8 +55,8 @@ KmtInputCpuFile *kmt_input_add_file_checked(KmtInputCapture *capture,
 					    GError **error);
 
 /*
- * Set *error according to errno after a failed open(2) or opendir(3) of path.
- * Always return FALSE.
+ * Set *error according to errno after a failed call that opens path. Always
+ * return FALSE.
  */
 gboolean kmt_input_fail_open(const char *path, GError **error);
 
@@ -79,11 +79,11 @@ gboolean kmt_input_cpu_file_adopt_fd(KmtInputCpuFile *file, int fd,
 
 /*
  * Replace the content of a compressed file by a stream of the decompressed
- * content. Set *is_tar to whether the content, after decompression, is a tar.
- * Files with a name that ends with .out, and other files with uncompressed
- * content, stay unchanged; but a file with a suffix such as .gz and
- * uncompressed content is replaced by an empty file with a defect. On failure
- * return FALSE and set *error.
+ * content. Set *is_tar to whether the content, after decompression, is a tar;
+ * FALSE for a name that ends with .out. Files with a name that ends with .out,
+ * and other files with uncompressed content, stay unchanged; but a file with
+ * the suffix .gz or .zst and uncompressed content is replaced by an empty file
+ * with a defect. On failure return FALSE and set *error.
  */
 gboolean kmt_input_decompress_file(KmtInputCpuFile *file, gboolean *is_tar,
 				   GError **error);
@@ -91,8 +91,8 @@ gboolean kmt_input_decompress_file(KmtInputCpuFile *file, gboolean *is_tar,
 /* ---- lib/input/operands.c ---- */
 
 /*
- * Open all files that the operands name and add them to the capture. On failure
- * return FALSE and set *error.
+ * Open the directory, tar or cpu files that the operands name, and add the cpu
+ * files to the capture. On failure return FALSE and set *error.
  */
 gboolean kmt_input_open_operands(KmtInputCapture *capture,
 				 const char *const *operands, GError **error);
@@ -107,9 +107,10 @@ gboolean kmt_input_open_tar(KmtInputCapture *capture, KmtInputCpuFile *tar,
 			    GError **error);
 void kmt_input_tar_free(gpointer tar);
 /*
- * Return the path of a temporary file with the content of the member called
- * name, which must not be a cpu file. Return NULL if the tar has no such
- * member. The caller frees the string.
+ * Return the path of a temporary file with the content of the member whose last
+ * component is name, the name of kmemtrace.meta or of a table. Return NULL if
+ * the directory of the cpu files in the tar has no such member. The caller
+ * frees the string.
  */
 char *kmt_input_tar_path(gconstpointer tar, const char *name);
 /*
@@ -124,14 +125,16 @@ char *kmt_input_tar_display_path(const KmtInputCapture *capture,
 
 /*
  * Find kmemtrace.meta beside the files and parse it into capture->meta, which
- * stays NULL unless every directory of the files has one. An invalid file, or
- * two files of different captures, are an error: return FALSE and set *error.
+ * stays NULL unless every directory of the files has one. Set the fields of the
+ * capture that the content determines, without those of kmt_input_meta_apply().
+ * An invalid file, or two files of different captures, are an error: return
+ * FALSE and set *error.
  */
 gboolean kmt_input_meta_read(KmtInputCapture *capture, GError **error);
 /*
  * Copy the values of kmemtrace.meta to the files: numbers of lost events,
  * expected sizes, NUMA nodes. Set shortened and missing_files of the capture.
- * Call this function after the sizes of all files are known.
+ * Call this function after the sizes of all mapped files are known.
  */
 void kmt_input_meta_apply(KmtInputCapture *capture);
 
@@ -140,8 +143,8 @@ void kmt_input_meta_apply(KmtInputCapture *capture);
 /*
  * Detect layout, record size and byte order of all files, and set the fields of
  * the capture and its files. wanted is the layout that the user requested, or
- * UNKNOWN. If the files contradict each other or a file does not have the
- * requested layout, return FALSE and set *error.
+ * UNKNOWN. If the files contradict each other or a file does not begin with
+ * records of the requested layout A, C or D, return FALSE and set *error.
  */
 gboolean kmt_input_format_resolve(KmtInputCapture *capture,
 				  KmtInputLayout wanted, GError **error);

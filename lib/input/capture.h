@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A capture on disk: the cpu<n>.out files and the files in the same directory
- * or tar (kmemtrace.meta, name tables).
+ * A capture: the cpu<n>.out files and the files in the same directory or tar
+ * (kmemtrace.meta, tables).
  *
- * No function in lib/input or lib/match prints or exits. A file that cannot be
- * read at all sets a GError. Readable but invalid data is a defect, and the
- * functions report defects to the caller.
+ * No function in lib/input or lib/match prints or exits, except by g_error() if
+ * a limit of lib/match is exceeded. A cpu file that cannot be read at all, and
+ * an invalid kmemtrace.meta, set a GError. Other invalid data is a defect, and
+ * the functions report defects to the caller.
  */
 #ifndef KMEMTRACE_INPUT_CAPTURE_H
 #define KMEMTRACE_INPUT_CAPTURE_H
@@ -20,23 +21,24 @@
 GQuark kmt_input_error_quark(void);
 
 /*
- * A record as the bytes of a file contain the record. The alignment is 1,
- * because record sizes may be odd.
+ * The fields of version 1 of a record in the mapping of a file or in a buffer.
+ * The alignment is 1, because record sizes may be odd.
  */
 typedef struct kmemtrace_event KmtInputRawEvent __attribute__((aligned(1)));
 
 typedef enum {
 	KMT_INPUT_ERROR_OPEN,	  /* a file or directory could not be opened */
-	KMT_INPUT_ERROR_READ,	  /* an open file could not be read or mapped */
+	KMT_INPUT_ERROR_READ,	  /* an open file could not be read or mapped,
+				   * or a temporary file could not be written */
 	KMT_INPUT_ERROR_NO_FILES, /* a directory or tar contains no
 				   * cpu<n>.out */
-	KMT_INPUT_ERROR_FORMAT,	  /* a file has invalid or unsupported
-				   * content, or the operands do not
-				   * belong to one capture */
+	KMT_INPUT_ERROR_FORMAT,	  /* any other reason, such as invalid or
+				   * unsupported content, operands that do not
+				   * belong to one capture, or no libarchive */
 } KmtInputError;
 
 /*
- * Reader of a file that can be read only once, such as a pipe; see
+ * Reader of records that can be read only once, such as those of a pipe; see
  * lib/input/record-stream.h.
  */
 typedef struct KmtInputRecordStream KmtInputRecordStream;
@@ -47,24 +49,26 @@ typedef struct KmtInputCapture KmtInputCapture;
  * One cpu file. The capture owns the file; callers may only read the fields. A
  * capture also lists the files that contain no records.
  *
- * A regular file of layout B that is not compressed is mapped completely. Any
- * other file is a stream, which a KmtInputReader reads once and in order,
- * unless the stream was copied to a temporary file, which is then mapped. Until
- * the end of a stream, the fields size, n_records, truncated_bytes and defect
- * describe only the part that was read so far.
+ * A regular file of layout B that is not compressed is mapped completely,
+ * unless its offset as standard input is not 0. Any other file is a stream,
+ * which a KmtInputReader reads once and in order, unless its content was copied
+ * to a temporary file, which is then mapped. Until the end of a stream, the
+ * fields size, n_records, truncated_bytes and defect describe only the part
+ * that was read so far.
  *
- * lib/input detects record size and byte order by a majority vote over the
- * event_size fields of several records, so that one damaged record cannot
- * decide. For a stream the vote covers the first records. A file without a
- * valid event_size gets the format of the other files or of kmemtrace.meta.
- * Without either, the file is read as version 1 in the byte order of this host.
+ * lib/input detects record size and byte order of layout B by a vote over the
+ * event_size fields of up to 16 records. For a stream the vote covers the first
+ * records. If fewer than half of the records agree, the file gets the format of
+ * the other files or else of kmemtrace.meta. Without either, a format of at
+ * least two records is used, or else version 1 in the byte order of this host.
  *
- * If another process truncates a mapped file, an access to the mapping raises
- * SIGBUS.
+ * If another process truncates a mapped file, an access beyond the new end
+ * raises SIGBUS.
  */
 typedef struct {
-	char *path; /* path of the file, or the name of a tar member, for
-		     * messages */
+	char *path; /* path of the file, for messages; <tar>:<member> for a tar
+		     * member, <path>[cpu<n>] for a part of a file of layout D
+		     */
 	guint64 device,
 		inode; /* device and inode number identify the file
 			* independently of its path; both are 0 if unknown */
@@ -74,13 +78,15 @@ typedef struct {
 	/* Mapped content: n_records * record_size + truncated_bytes readable
 	 * bytes. NULL for an empty file and for a stream. */
 	const guint8 *map;
-	/* Source of the records of a stream, owned; NULL for a mapped file. */
+	/* Source of the records of a stream, owned; NULL for any other file. */
 	KmtInputRecordStream *stream;
 	guint64 size;	       /* size of the content in bytes, after
-				* decompression */
+				* decompression; in layouts A and C before the
+				* conversion */
 	guint record_size;     /* size of a record in bytes, at least 56 */
-	gboolean swapped;      /* the byte order of the records in map or
-				* stream differs from this host */
+	gboolean swapped;      /* the byte order of the records in map or stream
+				* differs from this host; FALSE for layouts A, C
+				* and D, whose records are converted */
 	guint64 n_records;     /* number of complete records */
 	guint truncated_bytes; /* bytes after the last complete record */
 	char *defect;	  /* reason why the end of the file cannot be read, or
@@ -114,11 +120,15 @@ struct KmtInputCapture {
 			     * records */
 	gboolean shortened; /* a file is shorter than kmemtrace.meta states */
 	gboolean damaged;   /* the end of a file cannot be read */
-	/* Events were lost in an unknown number: kmemtrace.meta or LOST records
-	 * report a loss, but kmemtrace.meta contains no number. */
+	/*
+	 * kmemtrace.meta, or a LOST record of a mapped file, reports lost
+	 * events, but kmemtrace.meta does not contain their number.
+	 */
 	gboolean reports_loss;
-	/* The source of the events cannot observe some code paths, or was
-	 * unable to observe some code paths for a time. */
+	/*
+	 * The source of the events cannot observe some code paths, or events
+	 * were disabled or the filter changed during the recording.
+	 */
 	gboolean has_blind_spots;
 	/* kmemtrace-import wrote the capture. If the capture is also not
 	 * complete, then the imported file was damaged, and LOST records mark
@@ -138,18 +148,24 @@ struct KmtInputCapture {
 	/* Version of the records; 0 if unknown, because there is no
 	 * kmemtrace.meta or it has no valid abi_version. */
 	guint abi_version;
-	/* The records may include DEFER records: they have version 3 or later,
-	 * or their version is unknown and their size is at least
-	 * KMEMTRACE_EVENT_SIZE_V2. */
+	/*
+	 * The records may include DEFER records: their size is at least
+	 * KMEMTRACE_EVENT_SIZE_V2, and their version is at least 3 or unknown.
+	 */
 	gboolean may_defer;
-	/* kfree() of the traced kernel frees objects of any cache, as since
-	 * Linux 6.4. The type of a FREE or DEFER record then does not
-	 * distinguish objects of kmalloc() from those of caches. */
+	/*
+	 * kfree() of the traced kernel frees objects of any cache, as since
+	 * Linux 6.4; FALSE if unknown. If TRUE, the type of a FREE or DEFER
+	 * record does not distinguish objects of kmalloc() and of caches.
+	 */
 	gboolean kfree_of_caches;
 	guint frees_not_recorded; /* bit mask by type id: if bit i is set, some
-				   * frees of type i were not recorded */
-	/* Number of CPUs that have records according to kmemtrace.meta but no
-	 * open file. */
+				   * frees of type i may not have been recorded
+				   */
+	/*
+	 * Number of CPUs in kmemtrace.meta that have no open file, without
+	 * those that have no events according to kmemtrace.meta.
+	 */
 	guint missing_files;
 	KmtInputLayout layout; /* record layout of the files; readers convert
 				* all records to layout B */
@@ -181,15 +197,16 @@ typedef struct {
 
 /*
  * Open a capture: one directory, one tar, or any number of cpu files of one
- * capture. Each operand may be compressed; "-" is standard input. The function
- * also reads the kmemtrace.meta in the directory of the files. operands is
- * NULL-terminated; NULL or an empty array means the current directory. options
- * may be NULL, which means {0}.
+ * capture. A tar, and a cpu file whose name does not end with .out, may be
+ * compressed; "-" is standard input. The function also reads kmemtrace.meta, in
+ * the tar or in each directory of the files. operands is NULL-terminated; NULL
+ * or an empty array means the current directory. options may be NULL, which
+ * means {0}.
  *
- * The function fails if the files do not belong to one capture: two files have
- * the same CPU; files differ in layout, record size or byte order; the
- * kmemtrace.meta of two directories contradict each other; two operands name
- * the same file.
+ * The function also fails if the files do not belong to one capture: two files
+ * have the same CPU; files differ in layout, record size or byte order; the
+ * kmemtrace.meta of two directories contradict each other; the cpu files of a
+ * tar are in several directories; two paths refer to the same file.
  *
  * On failure return NULL and set *error. The caller frees the capture with
  * kmt_input_capture_free(), which also closes its files. Do not use a reader
@@ -218,8 +235,9 @@ char *kmt_input_capture_display_path(const KmtInputCapture *capture,
 
 /*
  * Return the path of the regular file called name in the directory or tar of
- * the capture. Return NULL if no such file exists, or if the files of the
- * capture are in several directories. The caller frees the string.
+ * the capture. A tar provides only kmemtrace.meta and the tables. Return NULL
+ * if no such file exists, or if the files of the capture are in several
+ * directories. The caller frees the string.
  */
 char *kmt_input_capture_path(const KmtInputCapture *capture, const char *name);
 
@@ -231,13 +249,12 @@ GStrv kmt_input_capture_not_seen(const KmtInputCapture *capture);
 /*
  * Return the reasons why the recorder recorded only some of the events, one
  * line each: a sampling period, a selection of CPUs or tasks, a filter. Return
- * NULL if the recorder was configured to record all events. The caller frees
- * the array.
+ * NULL if kmemtrace.meta is missing or lists none. The caller frees the array.
  */
 GStrv kmt_input_capture_incomplete(const KmtInputCapture *capture);
 
 /*
- * Return the names of the events that were disabled during a part of the
+ * Return the names of the events that were disabled at any time during the
  * recording. Return NULL if there are none. The caller frees the array.
  */
 GStrv kmt_input_capture_events_off(const KmtInputCapture *capture);
@@ -268,7 +285,7 @@ char *kmt_input_capture_snapshot(const KmtInputCapture *capture);
  * Return whether records may be missing from the capture.
  *
  * - kmt_input_capture_is_lossy(): records may be missing at any position,
- *   because of a loss or because the source cannot observe all code paths.
+ *   because kmt_input_capture_has_lost() or has_blind_spots is TRUE.
  * - kmt_input_capture_has_lost(): only because events, files or parts of files
  *   were lost, or because the recorder recorded only some of the events.
  * - kmt_input_capture_is_truncated(): the end of the recording may be missing,
@@ -321,8 +338,8 @@ void kmt_input_cpu_file_get(const KmtInputCpuFile *file, guint64 index,
 			    struct kmemtrace_event *event);
 
 /*
- * Drop the resident pages of the mapped file, so that the kernel can reuse the
- * memory. A later access reads the pages from the file again.
+ * Unmap the resident pages of the mapping that the file owns, if any, so that
+ * the kernel can reuse the memory. A later access maps the pages again.
  */
 void kmt_input_cpu_file_drop_pages(const KmtInputCpuFile *file);
 

@@ -6,7 +6,9 @@
 #include "lib/input/capture.h"
 #include "lib/input/layout.h"
 
-/* Number of records at the start of a file that the detection examines. */
+/*
+ * Maximum number of records at the start of a file that the detection examines.
+ */
 #define DETECT_RECORDS 64
 
 /*

@@ -34,8 +34,8 @@ gboolean kmt_input_layout_parse(const char *text, KmtInputLayout *layout,
 
 /*
  * A layout together with the properties of the machine that wrote the records.
- * The record size of layout B is not included, because record-format.c detects
- * the size separately.
+ * For layout B only layout is set, because record-format.c stores its record
+ * size and byte order separately.
  */
 typedef struct {
 	KmtInputLayout layout;

@@ -10,7 +10,7 @@
 #include "lib/base/dlopen-note.h"
 #include "lib/input/capture.h"
 
-/* Name of the only library version that has the interface in archive.h. */
+/* Name of the library version whose interface archive.h declares. */
 #define SONAME "libarchive.so.13"
 
 KMT_DLOPEN_NOTE("archive", "Reads compressed captures and tars", "recommended",

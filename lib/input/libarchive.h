@@ -2,8 +2,8 @@
 /*
  * Functions of libarchive, which is loaded with dlopen(3) only when an input is
  * compressed or a tar. A program start takes 0.8 ms without libarchive, and
- * linking with libarchive would add 1.4 ms. That is a tenth of the time for a
- * report on a small capture.
+ * linking with libarchive would add 1.4 ms. These 1.4 ms are a tenth of the
+ * time for a report on a small capture.
  */
 #ifndef KMEMTRACE_INPUT_LIBARCHIVE_H
 #define KMEMTRACE_INPUT_LIBARCHIVE_H
@@ -42,9 +42,9 @@ typedef struct {
 } KmtInputLibarchive;
 
 /*
- * Return the functions of libarchive. The first call loads the library, which
- * then stays loaded. Return NULL and set *error if the library cannot be
- * loaded. Any thread may call this function.
+ * Return the functions of libarchive. The first successful call loads the
+ * library, which then stays loaded. Return NULL and set *error if the library
+ * cannot be loaded or lacks a function. Any thread may call this function.
  */
 const KmtInputLibarchive *kmt_input_libarchive_get(GError **error);
 

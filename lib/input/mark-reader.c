@@ -271,7 +271,7 @@ static gsize padded(guint64 length)
 
 /*
  * Extract the length of a string in bytes from the argument word. Return FALSE
- * if the length is larger than any recorded string.
+ * if the length exceeds G_MAXUINT16, which no recorded string reaches.
  */
 static gboolean string_length(guint64 word, guint64 *length)
 {

@@ -28,7 +28,10 @@ typedef enum {
 	/* The payload size in the MARK contradicts the number of MORE records,
 	 * is not a multiple of 8, or exceeds the limit of the kernel. */
 	KMT_INPUT_MARK_BAD_SIZE,
-	/* The table has no annotation with the number of the mark. */
+	/*
+	 * The table has no annotation with the number of the mark, or the
+	 * number is 0.
+	 */
 	KMT_INPUT_MARK_UNKNOWN,
 	/* The payload does not match the argument types of the annotation. */
 	KMT_INPUT_MARK_BAD_VALUES,
@@ -47,7 +50,7 @@ typedef struct {
 	/* The annotation, which the tables own; NULL if its number is unknown.
 	 */
 	const KmtInputMarkKind *kind;
-	guint payload_size; /* size of the payload in bytes */
+	guint payload_size; /* size of the stored payload in bytes */
 	gsize payload;	    /* offset of the payload in the common payload
 			     * array, in bytes */
 } KmtInputMark;
@@ -56,11 +59,11 @@ typedef struct {
 typedef struct KmtInputMarks KmtInputMarks;
 
 /*
- * Callback for each defective record. kmt_input_marks_scan() reports defects in
- * the order of the records of each file; kmt_input_marks_finish() then reports
- * incomplete last marks of files, and UNKNOWN and BAD_VALUES in the order of
- * the sorted marks. index is the number of the record in file; user is the
- * pointer passed to kmt_input_marks_new().
+ * Callback for each defect of a record. kmt_input_marks_scan() reports defects
+ * in the order of the records of each file; kmt_input_marks_finish() then
+ * reports incomplete last marks of files, and UNKNOWN and BAD_VALUES in the
+ * order of the sorted marks. index is the number of the record in file; user is
+ * the pointer passed to kmt_input_marks_new().
  */
 typedef void (*KmtInputMarkDefectFunc)(gpointer user, KmtInputMarkDefect defect,
 				       const KmtInputCpuFile *file,
@@ -114,9 +117,11 @@ guint64 kmt_input_marks_dropped(const KmtInputMarks *marks);
 /* Return the number of defects of all kinds. */
 guint64 kmt_input_marks_count_defects(const KmtInputMarks *marks);
 
-/* Callback that converts an address to the symbol text for the format "%pS".
- * Return NULL if the address has no symbol. The caller of the callback frees
- * the string. */
+/*
+ * Callback that converts an address to the symbol text for formats such as
+ * "%pS". Return NULL if the address has no symbol. The caller of the callback
+ * frees the string.
+ */
 typedef char *(*KmtInputSymbolizeFunc)(gpointer user, guint64 address);
 
 /*

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Format the text of a mark as printk() of the traced kernel would.
+ * Format the text of a mark as printk() of the traced kernel would, but print
+ * addresses without hashing them.
  *
  * The format string comes from the capture and may contain anything. Passing
  * the string to a printf function would be unsafe, so this file interprets the

@@ -7,22 +7,23 @@
 #include "lib/input/name-tables-private.h"
 #include "lib/input/tag-table.h"
 
-/*
- * Maximum number of addresses in a stack, four times the limit of the kernel.
- */
+/* Maximum number of addresses in a stack, twice the limit of the kernel. */
 #define MAX_STACK 128
 
 /* Maximum length of a format in bytes. printk() cannot print longer text. */
 #define MAX_FORMAT 4096
 
-/* Maximum length of the name of a task, cache, module, function or source file
- * in bytes. A report may print a name in every line, so an overlong name would
- * fill the report. The kernel limits a task name to 15 or 63 bytes. */
+/*
+ * Maximum length of the name of a task or cache, and of the module, function
+ * and source file of a tag, in bytes. A report may print a name in every line,
+ * so an overlong name would fill the report. The kernel limits a task name to
+ * 15 or 63 bytes.
+ */
 #define MAX_NAME 1024
 
 /*
  * Maximum number of annotations, of stacks, and of call sites with a tag, to
- * limit the memory for a damaged table. No kernel has more.
+ * limit the memory for a damaged table. A kernel usually has far fewer.
  */
 #define MAX_MARKS  (1u << 18)
 #define MAX_TAGS   (1u << 20)

@@ -49,11 +49,11 @@ struct KmtInputTables {
 	GArray *tasks;	/* array of KmtInputTaskName, sorted by pid and until */
 	GArray *stacks; /* array of KmtInputStack, sorted by number */
 	GArray *addresses; /* array of guint64: the addresses of all stacks */
-	guint64 dropped;   /* task names that the recorder could not store; in a
+	guint64 dropped;   /* task names that the recorder dropped; in a
 			    * KmtInputTagTable, allocations without a source
 			    * line */
-	gboolean is_from_ftrace; /* the task names come from tracepoints and may
-				  * be incomplete */
+	gboolean is_from_ftrace; /* the records come from tracepoints, so task
+				  * names may be missing */
 	guint64 unnumbered;	 /* caches that got no number */
 	guint64 n_without_stack; /* records whose stack was not stored */
 	/* If dropped is not 0, names of tasks up to this time in ns are

@@ -82,7 +82,8 @@ typedef struct {
 	guint number; /* number of the cache in the records, 1 to 65535 */
 	guint64 object_size; /* usable bytes of an object */
 	guint64 size;	     /* bytes that an object occupies in its slab */
-	gint64 created;	     /* time of creation in ns; 0 if before the trace */
+	gint64 created;	     /* time of creation in ns; 0 if before the first
+			      * session */
 	gint64 destroyed;    /* time of destruction in ns; G_MAXINT64 if the
 			      * cache was not destroyed */
 	const char *name;    /* name of the cache; any bytes but NUL */
@@ -94,9 +95,10 @@ typedef struct {
 typedef struct {
 	guint32 number;	 /* number of the annotation in the records, greater
 			  * than 0 */
-	gint64 appeared; /* time of registration in ns; 0 if before the trace */
-	gint64 removed;	 /* time of removal in ns; G_MAXINT64 if the
-			  * annotation was not removed */
+	gint64 appeared; /* time in ns when the module was loaded; 0 for the
+			  * kernel itself */
+	gint64 removed;	 /* time in ns when the module was unloaded; G_MAXINT64
+			  * if it was not */
 	const char *module; /* name of the kernel module, or "" for the kernel
 			     * itself */
 	const char *types;  /* type letters, one for each argument; see
@@ -129,20 +131,25 @@ KmtInputTables *kmt_input_tables_new(const KmtInputCapture *capture);
 void kmt_input_tables_free(KmtInputTables *tables);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtInputTables, kmt_input_tables_free)
 
-/* Return whether the table exists and all of its lines are valid. */
+/*
+ * kmt_input_tables_has_caches(), kmt_input_tables_has_tasks() and
+ * kmt_input_tables_has_stacks() return whether the table exists, all of its
+ * lines are valid, and no cache number occurs twice.
+ */
 gboolean kmt_input_tables_has_caches(const KmtInputTables *tables);
 gboolean kmt_input_tables_has_tasks(const KmtInputTables *tables);
 /*
- * Return whether the table of tasks is valid and also complete. If TRUE, a
- * record whose task has no entry is a defect.
+ * kmt_input_tables_has_all_tasks() returns whether the table of tasks is valid
+ * and also complete. If TRUE, a record whose task has no entry is a defect.
  */
 gboolean kmt_input_tables_has_all_tasks(const KmtInputTables *tables);
 gboolean kmt_input_tables_has_stacks(const KmtInputTables *tables);
 
 /*
- * Return the reason why the table called name is missing. A capture from
- * tracepoints or from kmemtrace-import never has some of the tables; any other
- * missing table is a defect. The caller frees the string.
+ * Return the reason why the table called name is missing or damaged. The
+ * capture must have kmemtrace.meta. A capture from tracepoints or from
+ * kmemtrace-import never has some of the tables; any other missing table is a
+ * defect. The caller frees the string.
  */
 char *kmt_input_tables_missing_reason(const KmtInputCapture *capture,
 				      const char *name);
@@ -155,10 +162,10 @@ const KmtInputCache *kmt_input_tables_cache(const KmtInputTables *tables,
 					    guint number);
 
 /*
- * kmt_input_tables_has_marks() returns whether the table of annotations exists
- * and all of its lines are valid. kmt_input_tables_mark_kind() returns the
- * annotation with this number, or NULL if the table has no such number. The
- * tables own the annotation.
+ * kmt_input_tables_has_marks() returns whether the table of annotations exists,
+ * all of its lines are valid, and no number occurs twice.
+ * kmt_input_tables_mark_kind() returns the annotation with this number, or NULL
+ * if the table has no such number. The tables own the annotation.
  */
 gboolean kmt_input_tables_has_marks(const KmtInputTables *tables);
 const KmtInputMarkKind *kmt_input_tables_mark_kind(const KmtInputTables *tables,

@@ -251,9 +251,9 @@ static gboolean read_formats(KmtInputCapture *capture,
 }
 
 /*
- * Add a note if the CPU numbers of the files have a gap. Without
- * kmemtrace.meta, the cause is unknown: a file may be missing, or the CPU was
- * never online.
+ * Without kmemtrace.meta, add a note if the CPU numbers of the files of a
+ * directory or tar have a gap. The cause is unknown: a file may be missing, or
+ * the CPU was never online.
  */
 static void note_missing(KmtInputCapture *capture)
 {

@@ -7,8 +7,8 @@
 #include "lib/input/record-stream.h"
 
 /*
- * Number of records that vote on the format. The records are groups of four,
- * taken from all parts of the file.
+ * Maximum number of records that vote on the format. The records are groups of
+ * four at equal distances.
  */
 #define FORMAT_SAMPLE 16
 
@@ -24,7 +24,8 @@ typedef struct {
 					* also the machine's properties */
 	guint record_size;
 	gboolean swapped;
-	guint votes;   /* number of examined records that have this format */
+	guint votes;   /* number of examined records that have this format; 1
+			* for layouts A, C and D */
 	guint sampled; /* number of examined records */
 } RecordFormat;
 
@@ -150,8 +151,8 @@ const char *kmt_input_capture_byte_order(const KmtInputCapture *capture)
  * layout B.
  *
  * An allocation of layout D can have the size of a record of layout B. Its
- * event id 0 does not occur in layout B, so a file with this id is tested for
- * the older layouts, too.
+ * event id 0 does not occur in layout B, so a file that begins with this id is
+ * tested for the older layouts, too.
  */
 static RecordFormat format_of(const FileHead *head, KmtInputLayout wanted)
 {
@@ -250,9 +251,11 @@ static gboolean is_unanimous(const RecordFormat *f)
 	       f->votes == f->sampled;
 }
 
-/* Detect the format of a file. The start and the end of the file are sufficient
- * if all of their records have the same format. Reading the other parts would
- * load single small pages of the mapping. */
+/*
+ * Detect the format of a file. The start and the end of the file are sufficient
+ * if all examined records of both have the same format of layout B. Reading the
+ * other parts would load single small pages of the mapping.
+ */
 static RecordFormat detect_format(FileHead head, KmtInputLayout wanted)
 {
 	const FileHead begin = {.data = head.data,
@@ -273,8 +276,11 @@ static RecordFormat detect_format(FileHead head, KmtInputLayout wanted)
 	return format_of(&head, wanted);
 }
 
-/* Detect the common format of all files. Files whose format is certain must
- * have the same format. All other files are read in that format. */
+/*
+ * Detect the common format of all files. Files whose format is certain must
+ * have the same format. All other files are read in that format, or refused if
+ * the layout A, C or D was requested.
+ */
 gboolean kmt_input_format_resolve(KmtInputCapture *capture,
 				  KmtInputLayout wanted, GError **error)
 {
@@ -302,9 +308,11 @@ gboolean kmt_input_format_resolve(KmtInputCapture *capture,
 		if (!format_is_certain(&f)) {
 			if (wanted && wanted != KMT_INPUT_LAYOUT_B)
 				return fail_requested(file, wanted, error);
-			/* Use an uncertain format only if neither another file
-			 * nor kmemtrace.meta has a format. A single matching
-			 * record is not sufficient. */
+			/*
+			 * Use an uncertain format only if neither an earlier
+			 * file nor kmemtrace.meta has a format. A single
+			 * matching record is not sufficient.
+			 */
 			if (f.votes > 1 && !sure && !known) {
 				best = f;
 				known = TRUE;

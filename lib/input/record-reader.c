@@ -22,7 +22,9 @@
 #define BUFFER_RECORDS 2048
 #endif
 
-/* Size of a buffer for a stream, in bytes. */
+/*
+ * Maximum size of a buffer for a stream, in bytes, unless one record is larger.
+ */
 #define BUFFER_BYTES (BUFFER_RECORDS * KMEMTRACE_EVENT_SIZE_V1)
 
 struct KmtInputReader {
@@ -186,7 +188,9 @@ void kmt_input_reader_release(KmtInputReader *source, guint64 index)
 			RELEASE_STEP_BYTES;
 	guintptr from, to;
 
-	/* A stream has no mapping that could be released. */
+	/*
+	 * The records of a stream are not in a mapping that could be released.
+	 */
 	if (bytes == source->released || file->stream)
 		return;
 	/* A file in a tar can begin at any offset of the mapping. Round the

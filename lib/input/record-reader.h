@@ -54,14 +54,16 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtInputReader, kmt_input_reader_free)
 /*
  * Store the next records of the file in *batch. The caller releases
  * batch->buffer with kmt_input_buffer_unref(). At the end of the file, return
- * FALSE. A read error also ends the file and is recorded in file->defect.
+ * FALSE and leave *batch undefined. A read error also ends the file and is
+ * recorded in file->defect.
  */
 gboolean kmt_input_reader_next(KmtInputReader *source, KmtInputBatch *batch);
 
 /*
- * Release the mapped pages that contain only records before index; the kernel
- * may then reuse the memory. Another thread may run kmt_input_reader_next() at
- * the same time.
+ * Release mapped pages that contain only records before index, in steps of
+ * several megabytes; the kernel may then reuse the memory. The function does
+ * nothing for a stream. One other thread may run kmt_input_reader_next() at the
+ * same time.
  */
 void kmt_input_reader_release(KmtInputReader *source, guint64 index);
 

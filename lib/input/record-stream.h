@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reader of records that are not available as a mapped file of layout B. Such
- * records come from a pipe, from compressed data, or have an older layout. They
- * can be read once, in order.
+ * records come, for example, from a pipe or from compressed data, or have an
+ * older layout. They can be read once, in order.
  */
 #ifndef KMEMTRACE_INPUT_RECORD_STREAM_H
 #define KMEMTRACE_INPUT_RECORD_STREAM_H

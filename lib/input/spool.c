@@ -10,7 +10,9 @@
 #include "lib/input/spool.h"
 
 /*
- * Number of bytes per write. The fuzzers use fewer, to test the buffer ends.
+ * Number of buffered bytes from which on kmt_input_spool_add() writes them, and
+ * number of bytes per read of a stream. The fuzzers use fewer, to test the
+ * buffer ends.
  */
 #ifndef STEP_BYTES
 #define STEP_BYTES (256 * 1024)
@@ -37,8 +39,10 @@ static int open_unnamed(void)
 	if (fd >= 0)
 		return fd;
 #endif
-	/* The file system does not support O_TMPFILE. Create a file with a name
-	 * and delete the name at once. */
+	/*
+	 * The file system may not support O_TMPFILE. Create a file with a name
+	 * and delete the name at once.
+	 */
 	path = g_build_filename(g_get_tmp_dir(), "kmemtrace-XXXXXX", NULL);
 	fd = g_mkstemp_full(path, O_RDWR | O_CLOEXEC, 0600);
 	if (fd >= 0)

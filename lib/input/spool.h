@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An unnamed temporary file in $TMPDIR. A spool stores data from a stream that
- * can be read only once, so that the program can read the data several times.
- * The kernel deletes the file when the last descriptor and mapping are gone.
+ * An unnamed temporary file in $TMPDIR, or in /tmp if TMPDIR is not set. A
+ * spool stores data that is in no file of its own, such as that of a pipe or of
+ * a tar member, so that the program can read or map the data several times. The
+ * kernel deletes the file when the last descriptor and mapping are gone.
  *
  * In all functions, what is the name of the data in messages. A function that
  * returns FALSE or NULL sets *error.
@@ -25,8 +26,8 @@ void kmt_input_spool_free(KmtInputSpool *spool);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtInputSpool, kmt_input_spool_free)
 
 /*
- * Append n bytes at data. The bytes may stay in a buffer until
- * kmt_input_spool_flush() is called.
+ * Append n bytes at data. The bytes may stay in a buffer until a later call
+ * adds more bytes or flushes.
  */
 gboolean kmt_input_spool_add(KmtInputSpool *spool, gconstpointer data, gsize n,
 			     const char *what, GError **error);

@@ -30,8 +30,8 @@ static gboolean are_equal(const KmtInputTag *a, const KmtInputTag *b)
 
 /*
  * Sort the call sites and keep one for each address. Return the number of
- * addresses that have two source lines at the same time, which no kernel
- * writes.
+ * addresses that have two different source lines with the same, latest went,
+ * which no kernel writes.
  */
 static guint sort_tags(GArray *tags)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The table of call sites with allocation tags, the file tags of a capture. A
- * kernel with allocation profiling records the source line of each call site.
+ * kernel records the source lines of the call sites at which memory was
+ * allocated while it profiled allocations.
  *
  * A KmtInputTagTable does not change after its creation, so any thread may read
  * it without a lock.
@@ -14,8 +15,9 @@
 /* The strings belong to the table. */
 typedef struct {
 	guint64 address;      /* call site of records, never 0 */
-	gint64 went;	      /* time in ns when the module was unloaded;
-			       * G_MAXINT64 if it was not */
+	gint64 went;	      /* time in ns when the module was unloaded or its
+			       * init code with this address had ended;
+			       * G_MAXINT64 if neither */
 	guint line;	      /* line in file, never 0 */
 	const char *module;   /* name of the kernel module, or "" for the kernel
 			       * itself */

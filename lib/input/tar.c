@@ -20,15 +20,17 @@ typedef struct {
 
 typedef struct {
 	KmtInputCapture *capture;
-	/* Owner of the mapping of the tar, which the cpu files point into. If
-	 * the tar is a stream, file has no mapping. */
+	/*
+	 * Owner of the mapping of the tar, which the cpu files point into, or
+	 * of the compressed tar. NULL mapping if the tar came from a pipe.
+	 */
 	KmtInputCpuFile *file;
 	char *path;
 	char *directory; /* directory of the cpu files in the tar; NULL before
 			  * the first cpu file */
 	char *defect; /* reason why the tar cannot be read further; or NULL */
 	GPtrArray *meta_members; /* array of MetaMember: copies of
-				  * kmemtrace.meta and the name tables */
+				  * kmemtrace.meta and the tables */
 } TarCapture;
 
 static void meta_member_free(gpointer data)
@@ -128,8 +130,9 @@ static gboolean add_meta_member(TarCapture *tar,
 }
 
 /*
- * Add a cpu file of the tar to the capture. The records are in the memory of
- * the tar if possible, otherwise in the memory of a temporary file.
+ * Set the content of file, a new cpu file of the capture, to that of a member.
+ * Without compression, the records are a part of the mapped tar if possible,
+ * otherwise a mapped temporary file. A compressed member becomes a stream.
  */
 static gboolean add_cpu_file(TarCapture *tar, KmtInputCpuFile *file,
 			     const KmtInputTarMember *member, GError **error)
@@ -157,8 +160,8 @@ static gboolean add_cpu_file(TarCapture *tar, KmtInputCpuFile *file,
 
 /*
  * Check that a cpu file is in the same directory as the other cpu files. A tar
- * may contain unrelated files, but the cpu files must belong to one capture.
- * Otherwise return FALSE and set *error.
+ * may contain unrelated files, but the cpu files must belong to one capture. If
+ * the directory differs, return FALSE and set *error.
  */
 static gboolean same_directory(TarCapture *tar, const KmtInputTarMember *member,
 			       GError **error)
@@ -249,8 +252,10 @@ gboolean kmt_input_open_tar(KmtInputCapture *capture, KmtInputCpuFile *file,
 					: "not the tar of a capture");
 		return FALSE;
 	}
-	/* The tar cannot be read beyond the defect, so cpu files may be
-	 * missing. Assign the defect to the last file that was read. */
+	/*
+	 * The tar cannot be read beyond the defect, so cpu files may be
+	 * missing. Assign the defect to the last cpu file that was read.
+	 */
 	if (tar->defect)
 		kmt_input_cpu_file_set_defect(
 			g_ptr_array_index(capture->files,
