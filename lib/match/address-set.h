@@ -14,8 +14,11 @@
 
 typedef struct KmtMatchAddressSet KmtMatchAddressSet;
 
-/* granule_shift is log2 of the usual distance of addresses: 3 for objects, 12
- * for pages. Other addresses are stored exactly too, but need more memory. */
+/*
+ * granule_shift is log2 of the usual distance of addresses: 3 for slab objects
+ * and per-CPU memory, 12 for pages and vmalloc. It must be from 1 to 63. Other
+ * addresses are stored exactly too, but need more memory.
+ */
 KmtMatchAddressSet *kmt_match_address_set_new(guint granule_shift);
 /* Free a set; NULL is allowed. */
 void kmt_match_address_set_free(KmtMatchAddressSet *set);

@@ -8,7 +8,7 @@
  *
  * The records of one CPU are in order. Two records of different CPUs within the
  * clock tolerance may have happened in the reverse order. In merged order, such
- * a swap appears as an ambiguous ALLOC, whose address is live, and an ambiguous
+ * a swap appears as an ambiguous ALLOC, whose address is live, or an ambiguous
  * FREE, whose address is not live. An ambiguous event therefore becomes pending
  * for the length of the tolerance. If the counterpart of the event arrives, the
  * two records explain each other, provided that the address was contended: a

@@ -116,7 +116,7 @@ void kmt_match_attach_early(KmtMatcher *m, KmtMatchEntry *e, KmtMatchPending *p)
 
 /*
  * Create the entry of an address again after it was removed. Return NULL if no
- * record of the address precedes.
+ * entry of the address was removed.
  */
 static KmtMatchEntry *removed_entry(KmtMatcher *m, const KmtMatchRecord *r)
 {

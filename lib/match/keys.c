@@ -9,7 +9,7 @@
 #define FILE_SHIFT  8
 #define FLAGS_SHIFT 32
 
-/* First word of a flags pair: node, number of the owner. */
+/* First word of a flags pair: node, number of a pair in the next table. */
 #define OWNER_SHIFT 32
 
 /*
@@ -41,8 +41,10 @@ KmtMatchKeys *kmt_match_keys_new(KmtMatchKeyParts parts,
 	keys->keys = kmt_match_intern_new();
 	keys->sizes = kmt_match_intern_new();
 	keys->classes = kmt_match_intern_new();
-	/* Each table has 8 MB of address space, so unused tables are not
-	 * created. */
+	/*
+	 * On a 64-bit machine, each table has 8 MB of address space, so unused
+	 * tables are not created.
+	 */
 	if (parts & BEYOND_FILE)
 		keys->flags = kmt_match_intern_new();
 	if (parts & KMT_MATCH_KEY_OWNER)

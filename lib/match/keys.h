@@ -4,8 +4,9 @@
  *
  * A key is a call site with the kind of memory and, if requested, the CPU,
  * node, gfp flags, owner, and phase. A size is a pair of requested and
- * allocated bytes. An allocation class is a key with a size. The entry of a
- * live object stores only the number of its allocation class.
+ * allocated bytes. An allocation class is a key with a size. Of these
+ * properties, the entry of a live object stores only the number of the
+ * allocation class.
  */
 #ifndef KMEMTRACE_MATCH_KEYS_H
 #define KMEMTRACE_MATCH_KEYS_H

@@ -2,15 +2,16 @@
 /*
  * State of the matcher that both the certain and the ambiguous events use: the
  * entries of addresses, the guess about the time before an address's first
- * record, and the calls of KmtMatchOps that report a decision.
+ * record, and the calls of on_alloc and on_free.
  */
 #include "config.h"
 
 #include "lib/match/matcher-private.h"
 
 /*
- * Number of records of an address after which the opposite guess is discarded,
- * if no other CPU has used the address within the clock tolerance until then.
+ * Number of further records of an address that keep the opposite guess although
+ * no other CPU has used the address within the clock tolerance. The next such
+ * record discards the guess.
  */
 #define MAX_UNCONFIRMED 8
 
@@ -130,8 +131,8 @@ void kmt_match_guess_review(KmtMatcher *m, KmtMatchEntry *e, guint16 file)
 }
 
 /*
- * The record returns the address to the state before the last earlier record,
- * which is ambiguous under the opposite guess.
+ * The record returns the address to the state that it had before its last
+ * earlier record. Under the opposite guess, that earlier record is ambiguous.
  */
 gboolean kmt_match_guess_opposite_holds(const KmtMatcher *m, KmtMatchEntry *e,
 					guint16 file)

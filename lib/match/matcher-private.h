@@ -23,8 +23,11 @@ typedef struct {
 	guint64 hash;
 	gint64 now; /* merged time in ns, by which every decision is made */
 	guint32 class_id; /* allocation class of an ALLOC */
-	/* The pipeline event that receives the step of the record. NULL: report
-	 * the step by a call of KmtMatchOps. */
+	/*
+	 * The pipeline event that receives the step of the record. NULL, or if
+	 * the step cannot represent the decision: report the decision by a call
+	 * of KmtMatchOps.
+	 */
 	KmtMatchEvent *item;
 } KmtMatchRecord;
 
@@ -38,15 +41,17 @@ typedef struct KmtMatchPending {
 					       * not removed meanwhile */
 	KmtMatchRecord record;
 	KmtMatchObject replaced; /* the object that was live, or the last one
-				  * that was; for a FREE, timestamp is the time
-				  * of the address's last earlier record */
+				  * that was; for a FREE, and for a DEFER
+				  * without is_double, timestamp is the time of
+				  * the last earlier ALLOC or FREE of the
+				  * address */
 	gint64 since;		 /* merged time in ns */
 	gboolean mismatch; /* FREE: whether replaced was live and has another
 			    * type */
 	guint32 n_closes;  /* n_closes of the side entry when the record became
 			      pending; a later difference means that the object
 			      was closed */
-	gboolean after_loss; /* ALLOC: whether replaced had
+	gboolean after_loss; /* ALLOC: whether the entry of replaced had
 			      * KMT_MATCH_ENTRY_MAYBE_FREED */
 	gboolean is_double;  /* DEFER: whether replaced was live and deferred */
 	guint64 number;	     /* number of pending records before this one */
@@ -60,8 +65,8 @@ typedef struct KmtMatchPending {
  * ALLOC. With KMT_MATCH_ENTRY_DEFERRED, also the live object's DEFER.
  */
 typedef struct {
-	guint32 next_unused; /* number + 1 of the next unused side entry; 0:
-			      * none */
+	guint32 next_unused; /* index + 1 of the next unused side entry; 0: none
+			      */
 	KmtMatchPending *allocs, *last_alloc;
 	KmtMatchPending *frees, *last_free;
 	KmtMatchPending *defers, *last_defer;
@@ -78,15 +83,15 @@ struct KmtMatcher {
 	gpointer user;
 	guint64 tolerance;    /* clock tolerance in ns */
 	gint64 now;	      /* merged time in ns */
-	gboolean delayed;     /* whether the decision that is reported was
-			       * pending */
+	gboolean delayed;     /* whether the reported decision is that of
+			       * kmt_match_expire_pending() */
 	gint64 delayed_since; /* if delayed: merged time since which the
 			       * decision was pending */
 	KmtMatchKeys *keys;   /* source of the class numbers, or NULL */
 	const KmtInputCapture *capture;
 
 	/* Times at which events may be missing: */
-	gboolean lossy;	       /* events are missing at unknown times */
+	gboolean lossy;	       /* events may be missing at unknown times */
 	gint64 complete_from;  /* the capture may lack records before this
 				* merged time */
 	gint64 complete_until; /* the capture may lack records after this merged
@@ -121,9 +126,12 @@ static inline guint64 kmt_match_time_distance(gint64 earlier, gint64 later)
 	return (guint64)later - (guint64)earlier;
 }
 
-/* Return the time in ns since a CPU other than that of file last used the
- * address. The value is exact only up to the clock tolerance; if the time is
- * longer, the value is any number above the tolerance. */
+/*
+ * Return the time in ns since a CPU other than that of file last used the
+ * address by an ALLOC or FREE. The value is exact only up to the clock
+ * tolerance; if the time is longer, the value is any number above the
+ * tolerance.
+ */
 static inline guint64 kmt_match_other_cpu_age(const KmtMatcher *m,
 					      const KmtMatchEntry *e,
 					      guint16 file)
@@ -221,8 +229,8 @@ KmtMatchSideEntry *kmt_match_side_entry(const KmtMatcher *m,
 					const KmtMatchEntry *e);
 /*
  * Clear KMT_MATCH_ENTRY_UNCONFIRMED if a record of file confirms the opposite
- * guess; discard the opposite guess if it can no longer be confirmed. Call this
- * before kmt_match_entry_touch().
+ * guess; discard the opposite guess if the tolerance has passed, or after too
+ * many records. Call this before kmt_match_entry_touch().
  */
 void kmt_match_guess_review(KmtMatcher *m, KmtMatchEntry *e, guint16 file);
 /*
@@ -245,8 +253,10 @@ void kmt_match_pending_clear(KmtMatcher *m);
 /* Return the side entry of an entry; create one if there is none. */
 KmtMatchSideEntry *kmt_match_side_entry_get(KmtMatcher *m, KmtMatchEntry *e);
 
-/* Account for the end of the live object: discard the saved allocation and the
- * DEFER. */
+/*
+ * Account for the end of the live object: discard the saved allocation and the
+ * DEFER. The side entry may be released.
+ */
 void kmt_match_side_entry_closed(KmtMatcher *m, KmtMatchEntry *e);
 
 /* Make a record pending. The caller sets the fields that depend on its kind. */
@@ -262,8 +272,9 @@ void kmt_match_pending_set_due(KmtMatcher *m);
 #define KMT_MATCH_MAX_SEARCH 8
 
 /*
- * Return the oldest pending record that fits this type, or NULL if there is
- * none among the first KMT_MATCH_MAX_SEARCH.
+ * Search p, the list of the pending FREEs or ALLOCs of an address. Return the
+ * oldest FREE whose type fits, or the oldest ALLOC that replaced an object
+ * whose type fits; NULL if there is none among the first KMT_MATCH_MAX_SEARCH.
  */
 KmtMatchPending *kmt_match_pending_of_type(const KmtMatcher *m,
 					   KmtMatchPending *p, guint type);
@@ -300,13 +311,14 @@ void kmt_match_expire_defer(KmtMatcher *m, const KmtMatchPending *p);
 /*
  * Return the oldest pending DEFER of an entry that may belong to an object
  * which file allocates now, or NULL if there is none among the first
- * KMT_MATCH_MAX_SEARCH. free: the pending FREE of this object; a DEFER that
- * came after free is not returned. NULL if there is none.
+ * KMT_MATCH_MAX_SEARCH. free: the pending FREE of this object, or NULL; a DEFER
+ * that came after free is not returned.
  */
 KmtMatchPending *kmt_match_early_defer(const KmtMatcher *m,
 				       const KmtMatchEntry *e, guint16 file,
 				       const KmtMatchPending *free);
-/* Give a pending DEFER to an object, and report it. */
+/* Give a pending DEFER to object, which is freed at once, and report the DEFER.
+ */
 void kmt_match_take_defer(KmtMatcher *m, KmtMatchEntry *e, KmtMatchPending *p,
 			  KmtMatchObject *object);
 /* Give a pending DEFER to the live object of an entry, and report it. */
@@ -366,9 +378,9 @@ G_STATIC_ASSERT(KMT_MATCH_STEP_DEFER - 1 ==
 /*
  * Decide an event in the common case: the address is closed before an ALLOC, or
  * live before a FREE, has an entry of the same type, and has no pending record.
- * The record may be of any CPU. Return FALSE in every other case; the caller
- * then calls kmt_match_slow_path(), which applies the wider rule of
- * kmt_match_is_certain_free() to a FREE.
+ * The record may be of any CPU. Return FALSE in every other case;
+ * kmt_match_stage_match() then calls kmt_match_slow_path(), which applies the
+ * wider rule of kmt_match_is_certain_free() to a FREE.
  *
  * On input, item has the hash, a KmtMatchStep as op, and for an ALLOC its
  * class_id and remote flag. e is the cached entry, which may belong to another

@@ -6,9 +6,9 @@
 /* ---- times at which events may be missing ---- */
 
 /*
- * Set complete_from and complete_until. The files of a truncated capture end at
- * different times, and those of a continued capture begin at different times. A
- * file without a record leaves the time unknown.
+ * Set lossy, complete_from and complete_until. The files of a truncated capture
+ * end at different times, and those of a continued capture begin at different
+ * times. A file without a record leaves the time unknown.
  */
 static void find_complete_span(KmtMatcher *m, const KmtInputCapture *capture)
 {
@@ -149,8 +149,10 @@ static void resolve_conflict(KmtMatcher *m, KmtMatchEntry *e,
 	gboolean is_defer = item->op == KMT_MATCH_STEP_DEFER;
 
 	item->op = KMT_MATCH_STEP_NONE;
-	/* The class of an ALLOC has the call site. Do not read the record,
-	 * which is in another processor's cache. */
+	/*
+	 * The class of an ALLOC has the call site. Do not read the record,
+	 * which may be in another processor's cache.
+	 */
 	if (is_alloc) {
 		r.event.call_site =
 			kmt_match_keys_call_site(m->keys, item->class_id);

@@ -81,8 +81,9 @@ typedef enum {
 /*
  * Callbacks for the decisions of the matcher. Decisions arrive in merged order,
  * except that a decision about an ambiguous event arrives later: with the
- * counterpart of the event, or with the first record after the clock tolerance
- * has passed. Each callback may be NULL.
+ * counterpart of the event, with another record of the address that rules the
+ * counterpart out, after the clock tolerance has passed, or in
+ * kmt_matcher_finish(). Each callback may be NULL.
  */
 typedef struct {
 	/* A new object is live. */
@@ -162,10 +163,11 @@ typedef struct KmtMatcher KmtMatcher;
 #define KMT_MATCH_CLOCK_TOLERANCE_MAX_NS 1000000000
 
 /*
- * keys: the numbers of the allocation classes; NULL only for
- * kmt_matcher_process(), which needs keys without parts of KMT_MATCH_KEY_OWNER,
- * because it receives only the fields of version 1. keep_indexes: store the
- * index of the ALLOC record of each object, which takes 8 bytes per entry.
+ * keys: the numbers of the allocation classes; may be NULL only if all records
+ * come by kmt_matcher_process(). That function allows no parts of
+ * KMT_MATCH_KEY_OWNER, because it receives only the fields of version 1.
+ * keep_indexes: store the index of the ALLOC record of each object, which takes
+ * 8 bytes per entry.
  */
 typedef struct {
 	gint64 clock_tolerance_ns;
@@ -201,8 +203,9 @@ void kmt_matcher_advance(KmtMatcher *matcher, gint64 now);
 
 /*
  * Return whether the current callback reports a decision about an ambiguous
- * event whose counterpart did not arrive. If so, *time is the merged time after
- * which the decision is due. Only for calls from a callback.
+ * event that waited until the clock tolerance had passed or until
+ * kmt_matcher_finish(). If so, *time is the merged time after which the
+ * decision is due. Only for calls from a callback.
  */
 gboolean kmt_matcher_is_delayed(const KmtMatcher *matcher, gint64 *time);
 

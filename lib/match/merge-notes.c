@@ -28,7 +28,8 @@ static void note_time_jump(const KmtMatchMerge *merge, GPtrArray *notes)
 }
 
 /*
- * Find two files whose times do not overlap. Return FALSE if all files overlap.
+ * Find two files whose times do not overlap. Return FALSE if every two files
+ * overlap.
  */
 static gboolean find_apart(const KmtMatchMerge *merge, guint *early,
 			   guint *late)

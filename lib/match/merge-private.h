@@ -55,7 +55,9 @@ struct KmtMatchMerge {
 	gint64 stop;	    /* merged time after which the merge stops */
 	gint64 span_stop;   /* stop without the clock tolerance */
 	gint64 now;	    /* merged time of the last record so far */
-	/* The largest step of merged time, and the file of the record after it.
+	/*
+	 * The largest step of merged time, exact if it is at least
+	 * KMT_MATCH_TIME_JUMP_NS, and the file of the record after it.
 	 */
 	gint64 jump_from, jump_until;
 	guint jump_file;
@@ -156,7 +158,10 @@ gboolean kmt_match_cursor_next_batch(KmtMatchCursor *s);
  * its item for the tree. */
 KmtMatchTreeItem kmt_match_cursor_item(KmtMatchMerge *merge, guint32 i);
 
-/* Fill the queue from two files that both have a record. */
+/*
+ * Append records of two files that both have a record, until the queue is full
+ * or a file has no further usable ALLOC or FREE in its batch.
+ */
 void kmt_match_merge_fill_from_two(KmtMatchMerge *merge,
 				   KmtMatchShardQueue *queue);
 

@@ -52,9 +52,10 @@ static inline guint32 head_of(const KmtInputRawEvent *event)
 }
 
 /*
- * Append records of two files of one format, until the queue has n records or
- * the next record of a file is not usable or goes back in time. No branch
- * depends on which file is next, because that cannot be predicted.
+ * Append records of two files of one format, until the queue has n records, or
+ * the record after the one to append is not a usable ALLOC or FREE or has a
+ * smaller timestamp. No branch depends on which file is next, because that
+ * cannot be predicted.
  */
 static void emit_from_two(KmtMatchCursor *a, KmtMatchCursor *b,
 			  KmtMatchShardQueue *queue, guint n)

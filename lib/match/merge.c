@@ -91,8 +91,7 @@ void kmt_match_merge_free(KmtMatchMerge *merge)
 void kmt_match_merge_stop_after(KmtMatchMerge *merge, gint64 stop_ns,
 				gint64 tolerance_ns)
 {
-	/* If the sum overflows, the largest time is not an end: the first
-	 * record may have a negative time. */
+	/* If a sum overflows, the merge does not stop. */
 	if (stop_ns == G_MAXINT64 ||
 	    __builtin_add_overflow(stop_ns, tolerance_ns, &merge->stop) ||
 	    __builtin_add_overflow(merge->winner.key, merge->stop,
@@ -337,8 +336,10 @@ gboolean kmt_match_merge_time_range(const KmtMatchMerge *merge, gint64 *first,
 
 	*first = merge->first;
 	*last = merge->last;
-	/* Include the next record of each file, and the records that
-	 * kmt_match_merge_drain() has read. */
+	/*
+	 * Include the next record of each file, and the records of streams that
+	 * kmt_match_merge_drain() has read.
+	 */
 	for (i = 0; i < merge->n; i++)
 		if (merge->cursors[i].started)
 			*last = MAX(*last, merge->cursors[i].now);

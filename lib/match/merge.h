@@ -53,8 +53,8 @@ gboolean kmt_match_merge_next(KmtMatchMerge *merge,
  * later stage of the pipeline reads the records.
  */
 typedef struct {
-	guint n; /* number of records; fields that a FREE does not define are
-		  * undefined */
+	guint n; /* number of records; fields that a FREE or DEFER does not
+		  * define are undefined */
 	GPtrArray *buffers; /* of KmtInputBuffer */
 	GArray *ends; /* for each file, the index of the first record after the
 		       * block */
@@ -68,11 +68,11 @@ void kmt_match_block_init(KmtMatchBlock *block);
 void kmt_match_block_clear(KmtMatchBlock *block);
 
 /*
- * Fill a block: append the next records to queue, without copying them, until
- * the queue is full. Set block->n to their number. block refers to the buffers
- * of the records until it is filled again or cleared. Return FALSE, with
- * block->n 0, at the end, and after kmt_match_merge_stop_after() has taken
- * effect.
+ * Fill a block: empty queue, and append the next records to it, without copying
+ * them, until it is full or the merge ends or stops. Set block->n to their
+ * number. block refers to the buffers of the records until it is filled again
+ * or cleared. Return FALSE, with block->n 0, at the end, and after
+ * kmt_match_merge_stop_after() has taken effect.
  */
 gboolean kmt_match_merge_fill(KmtMatchMerge *merge, KmtMatchBlock *block,
 			      KmtMatchShardQueue *queue);
@@ -88,7 +88,8 @@ void kmt_match_merge_release(KmtMatchMerge *merge, const KmtMatchBlock *block);
  * Return the number of skipped records: those with an unknown event_id or
  * type_id, with an event_size other than the file's, or with an address of 0.
  * LOST, STOP and mark records, which exist since version 2, are not skipped.
- * The number is complete at the end of the merge.
+ * The number is complete at the end of the merge; kmt_match_merge_drain() does
+ * not count skipped records.
  */
 guint64 kmt_match_merge_skipped(const KmtMatchMerge *merge);
 
@@ -122,8 +123,8 @@ guint64 kmt_match_merge_defer_records(const KmtMatchMerge *merge);
 guint64 kmt_match_merge_mark_records(const KmtMatchMerge *merge);
 
 /*
- * Set the timestamps of the first and the last usable record of a file. Return
- * FALSE if the file has no usable record.
+ * Set the timestamps of the first and the last usable record of a file, which
+ * must not be a stream. Return FALSE if the file has no usable record.
  */
 gboolean kmt_match_merge_file_span(const KmtInputCpuFile *file, gint64 *first,
 				   gint64 *last);
@@ -136,9 +137,10 @@ gboolean kmt_match_merge_time_range(const KmtMatchMerge *merge, gint64 *first,
 				    gint64 *last);
 
 /*
- * After the merge has stopped early, read the remaining records. The counts of
- * gaps, STOP records and marks then include all of the capture, and the number
- * of records in each stream is known.
+ * After the merge has ended or stopped, read the remaining records, except
+ * those of mapped files of version 1. The counts of gaps, STOP records and
+ * marks then include all of the capture, and the number of records in each
+ * stream is known.
  */
 void kmt_match_merge_drain(KmtMatchMerge *merge);
 

@@ -6,8 +6,9 @@
 #include "lib/match/object-table.h"
 
 /*
- * Initial number of groups in a segment. The unit tests use fewer, so that
- * entries are often removed.
+ * Initial number of groups in the first segment of a small table; see
+ * kmt_match_table_init(). match-dump-small, report-small and the fuzzers use
+ * fewer, so that entries are often removed.
  */
 #ifndef KMT_MATCH_FIRST_GROUPS
 #define KMT_MATCH_FIRST_GROUPS 32
@@ -16,8 +17,10 @@
 /* A table with at least this value of min_entries starts with more groups. */
 #define MORE_GROUPS_FROM (1u << 16)
 
-/* Number of entries to examine for one that may be removed. If there is none,
- * the same number of entries is added before the next search. */
+/*
+ * Number of entries to examine for one that may be removed. If there is none,
+ * the same number of further entries is added before the next search.
+ */
 #define MAX_EVICT_SEARCH 64
 
 KmtMatchEntry kmt_match_no_entry = {.flags = G_MAXUINT8};

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The hash table of addresses: all live addresses, and recently closed ones.
+ * The hash table of addresses: all live addresses, and closed ones until they
+ * are removed.
  *
  * The table has 4-byte slots that refer to dense 32-byte entries, which never
- * move. The size is at most 48 bytes per live address: about a tenth more
- * entries for closed addresses, and slots that are 3/5 full on average. The
- * table is divided into segments whose slots double at different sizes. Growth
- * therefore copies only a small part of the table at a time, and the segments
- * are never all half empty at once.
+ * move. The size of a large table is usually at most 48 bytes per live address,
+ * without indexes: about a tenth more entries for closed addresses, and slots
+ * that are 3/5 full on average. The table is divided into segments whose slots
+ * double at different sizes. Growth therefore copies only a small part of the
+ * table at a time, and the segments are never all half empty at once.
  */
 #ifndef KMEMTRACE_MATCH_OBJECT_TABLE_H
 #define KMEMTRACE_MATCH_OBJECT_TABLE_H
@@ -37,8 +38,10 @@ enum {
 	/* The object is live unless a FREE that was attributed to another
 	 * object freed it. */
 	KMT_MATCH_ENTRY_MAYBE_FREED = 1 << 5,
-	/* The object is live, and its last record is not its ALLOC; see
-	 * save_allocation() in ambiguous.c. */
+	/*
+	 * The object is live, and the last ALLOC or FREE of the address is not
+	 * its ALLOC; see save_allocation() in ambiguous.c.
+	 */
 	KMT_MATCH_ENTRY_ALLOC_SAVED = 1 << 6,
 	/* The object is live and deferred; its side entry has the DEFER. */
 	KMT_MATCH_ENTRY_DEFERRED = 1 << 7,
@@ -58,7 +61,7 @@ enum {
 typedef struct {
 	guint64 hash;	  /* hash of the address and its namespace; identifies
 			   * both together with type */
-	gint64 last_ts;	  /* merged time of the last record in ns */
+	gint64 last_ts;	  /* merged time of the last ALLOC or FREE in ns */
 	guint32 class_id; /* see lib/match/keys.h */
 	guint32 other_delta_ns;
 	/* index + 1 of the side entry; 0: none */
@@ -80,9 +83,11 @@ G_STATIC_ASSERT(sizeof(KmtMatchEntry) == 32);
 /* An entry that belongs to no address and whose flags match no event. */
 extern KmtMatchEntry kmt_match_no_entry;
 
-/* log2 of the entries in a chunk, which belong to one segment, and in a block,
- * which is allocated at once and serves all segments. The unit tests use
- * smaller values. */
+/*
+ * log2 of the entries in a chunk, which belong to one segment, and in a block,
+ * which is allocated at once and serves all segments. match-dump-small,
+ * report-small and the fuzzers use smaller values.
+ */
 #ifndef KMT_MATCH_CHUNK_BITS
 #define KMT_MATCH_CHUNK_BITS 7
 #endif
@@ -152,7 +157,10 @@ typedef struct {
 	gboolean keep_indexes;
 } KmtMatchTable;
 
-/* min_entries for a capture. The unit tests use a smaller value. */
+/*
+ * min_entries for a capture, which its shards divide. match-dump-small,
+ * report-small and the fuzzers use a smaller value.
+ */
 #ifndef KMT_MATCH_MIN_ENTRIES
 #define KMT_MATCH_MIN_ENTRIES (1 << 17)
 #endif
@@ -191,8 +199,10 @@ static inline KmtMatchSegment *kmt_match_table_segment(KmtMatchTable *table,
 	return &table->segments[hash >> (64 - KMT_MATCH_SEGMENT_BITS)];
 }
 
-/* The bits of a hash are used from the top: segment, group (at most 21 bits),
- * tag; the rest is left for other users, such as the choice of the shard. */
+/*
+ * The bits of a hash are used from the top: segment, group (at most 23 bits),
+ * tag; the rest is left for other users, such as the choice of the shard.
+ */
 static inline guint32 kmt_match_segment_group(const KmtMatchSegment *s,
 					      guint64 hash)
 {

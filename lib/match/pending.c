@@ -51,8 +51,8 @@ KmtMatchSideEntry *kmt_match_side_entry_get(KmtMatcher *m, KmtMatchEntry *e)
 }
 
 /*
- * Release a side entry if it has neither a pending record, a saved allocation,
- * nor a DEFER.
+ * Release a side entry if it has no pending record, no saved allocation, and no
+ * DEFER.
  */
 static void side_entry_release(KmtMatcher *m, KmtMatchEntry *e,
 			       KmtMatchSideEntry *side)
@@ -107,7 +107,10 @@ void kmt_match_pending_free(KmtMatcher *m, KmtMatchPending *p)
 	m->unused = p;
 }
 
-/* Return the first and the last pending record of an event type. */
+/*
+ * first_pending() and last_pending() return the addresses of the pointers to
+ * the first and to the last pending record of an event type.
+ */
 static KmtMatchPending **first_pending(KmtMatchSideEntry *side, guint event_id)
 {
 	if (event_id == KMEMTRACE_EVENT_DEFER)

@@ -7,7 +7,7 @@
 
 /*
  * Number of records whose table entries are prefetched at once, because memory
- * latency bounds large captures. The unit tests use fewer.
+ * latency bounds large captures. report-small and the fuzzers use fewer.
  */
 #ifndef KMT_MATCH_PREFETCH_BATCH
 #define KMT_MATCH_PREFETCH_BATCH 128

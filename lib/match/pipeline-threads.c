@@ -113,9 +113,12 @@ static void run_merge(KmtMatchPipeline *p)
 		p->at_end = TRUE;
 }
 
-/* Return the number of blocks that wait for a stage, as a thread weighs them.
- * Stages whose data is in the cache of another thread's processor (its home)
- * count only if they lag far behind. */
+/*
+ * Return the number of blocks that wait for a stage, as a thread weighs them.
+ * home is the thread whose processor probably has the data of the stage in its
+ * cache. For another thread, the stage counts, as one block, only if all blocks
+ * of the ring wait.
+ */
 static guint64 urgency(const KmtMatchPipeline *p, guint64 waiting, guint home,
 		       guint thread)
 {
@@ -123,7 +126,7 @@ static guint64 urgency(const KmtMatchPipeline *p, guint64 waiting, guint home,
 }
 
 /*
- * Run the stage for which most blocks wait, so that each stage always has
+ * Run the stage for which most blocks wait, so that each stage rarely lacks
  * input. The last thread is the home of merging and consuming. Return FALSE if
  * no stage can run.
  */

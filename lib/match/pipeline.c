@@ -7,8 +7,11 @@
  */
 #define BLOCKS_PER_THREAD 2
 
-/* More threads bring no gain: merging and counting take one thread each, and
- * many shards cost more than they save. The unit tests use more. */
+/*
+ * More threads bring no gain: merging and counting run on one thread each at a
+ * time, and many shards cost more than they save. match-dump-small,
+ * report-small and the fuzzers may use more.
+ */
 #ifndef KMT_MATCH_MAX_THREADS
 #define KMT_MATCH_MAX_THREADS MIN(16, kmt_match_n_processors())
 #endif

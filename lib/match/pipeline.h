@@ -5,8 +5,10 @@
  *     merge  ->  match, one stage per shard  ->  consumer
  *
  * Records pass through the stages in blocks. Each stage processes one block at
- * a time, in order. The stages run in parallel on options->jobs threads. The
- * data that the consumer receives does not depend on the number of threads.
+ * a time, in order. The stages run in parallel on at most options->jobs
+ * threads. The data that the consumer receives does not depend on the number of
+ * threads, except that delayed decisions about different addresses that precede
+ * the same record may come in another order.
  */
 #ifndef KMEMTRACE_MATCH_PIPELINE_H
 #define KMEMTRACE_MATCH_PIPELINE_H
@@ -36,7 +38,8 @@ typedef struct {
 			   * the last record */
 	guint8 op;	  /* KmtMatchSlowOp */
 	guint8 delayed;	  /* the decision precedes the record; otherwise it
-			   * replaces the step of the record */
+			   * belongs to the record and precedes the step of the
+			   * record, if there is one */
 	guint8 mismatch;  /* FREE */
 	guint8 class;	  /* DOUBLE: KmtMatchDoubleAlloc; UNMATCHED and
 			   * UNMATCHED_DEFER: KmtMatchUnmatched; DEFER:
@@ -79,9 +82,11 @@ typedef struct {
 			    * after the last record */
 } KmtMatchedBlock;
 
-/* Called for each block in order, by one thread at a time, which may be any
- * thread. matched is valid until the function returns. The function may read
- * the properties of the first n_classes classes, and of those of earlier calls.
+/*
+ * Called for each block in order, and once after the last block, by one thread
+ * at a time, which may be any thread of the pipeline. matched is valid until
+ * the function returns. The function may read the properties of the first
+ * n_classes classes, and of those of earlier calls.
  */
 typedef void (*KmtMatchConsumer)(gpointer user, const KmtMatchedBlock *matched);
 

@@ -51,7 +51,10 @@ typedef struct {
 } KmtMatchEvent;
 G_STATIC_ASSERT(sizeof(KmtMatchEvent) == 40 || sizeof(void *) < 8);
 
-/* The unit tests use smaller blocks, so that events cross block boundaries. */
+/*
+ * report-small and the fuzzers use smaller blocks, so that events cross block
+ * boundaries.
+ */
 #ifndef KMT_MATCH_BLOCK_RECORDS
 #define KMT_MATCH_BLOCK_RECORDS 2048
 #endif
