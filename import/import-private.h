@@ -35,9 +35,6 @@ struct KmtImport {
 	KmtTracepointTables *names;
 	KmtTracepointInner inner; /* see kmalloc-pairs.h */
 	gboolean inner_was_read;
-	GArray *call_sites; /* guint64; the first n_unique are sorted */
-	guint n_unique;
-	guint64 last_site;
 	guint64 *point_events; /* events per index of kmt_tracepoint_names */
 	const char *
 		*unusable; /* reason per tracepoint without records, or NULL */

@@ -13,12 +13,6 @@
 #include "lib/tracepoints/learned-names.h"
 
 /*
- * The duplicates in call_sites are first removed when it has twice this number
- * of elements.
- */
-#define MIN_SITES 4096
-
-/*
  * Minimum number of new records before a pass writes records. The cost of a
  * pass over the CPUs and waiting records is then proportional to the number of
  * new records, whatever the order of the records.
@@ -254,42 +248,6 @@ static void queue_record(KmtImport *import, KmtImportCpu *cpu,
 	import->n_new++;
 }
 
-static gint compare_sites(gconstpointer a, gconstpointer b)
-{
-	guint64 na = *(const guint64 *)a, nb = *(const guint64 *)b;
-
-	return (na > nb) - (na < nb);
-}
-
-/* Sort the call sites and remove duplicates. */
-static void sort_call_sites(KmtImport *import)
-{
-	GArray *sites = import->call_sites;
-	guint64 *site = (guint64 *)(gpointer)sites->data;
-	guint n = 0;
-
-	g_array_sort(sites, compare_sites);
-	for (guint i = 0; i < sites->len; i++)
-		if (!n || site[i] != site[n - 1])
-			site[n++] = site[i];
-	g_array_set_size(sites, n);
-	import->n_unique = n;
-}
-
-/*
- * Remember a call site. Sorting only when the array has doubled bounds the
- * cost, whatever addresses a file contains.
- */
-static void add_call_site(KmtImport *import, guint64 site)
-{
-	if (site == import->last_site || site == 0)
-		return;
-	import->last_site = site;
-	g_array_append_val(import->call_sites, site);
-	if (import->call_sites->len >= 2 * MAX(import->n_unique, MIN_SITES))
-		sort_call_sites(import);
-}
-
 gboolean kmt_import_add(KmtImport *import, const KmtImportEvent *event,
 			GError **error)
 {
@@ -317,7 +275,6 @@ gboolean kmt_import_add(KmtImport *import, const KmtImportEvent *event,
 	if (!import->figures.records)
 		import->first_pid = event->pid;
 	import->several_pids |= event->pid != import->first_pid;
-	add_call_site(import, record->v1.call_site);
 	import->point_events[event->point]++;
 	import->figures.records++;
 	queue_record(import, cpu, &with_stack);
@@ -396,10 +353,4 @@ gboolean kmt_import_set_cpu_lost(KmtImport *import, guint number,
 		import->figures.lost =
 			kmt_add_saturating(import->figures.lost, n_events);
 	return TRUE;
-}
-
-GArray *kmt_import_call_sites(KmtImport *import)
-{
-	sort_call_sites(import);
-	return g_array_ref(import->call_sites);
 }

@@ -46,7 +46,6 @@ KmtImport *kmt_import_new(KmtCaptureWriter *output, guint abi_version)
 	import->gaps = g_ptr_array_new_with_free_func(g_free);
 	import->reasons = g_ptr_array_new_with_free_func(g_free);
 	import->notes = g_ptr_array_new_with_free_func(g_free);
-	import->call_sites = g_array_new(FALSE, FALSE, sizeof(guint64));
 	import->point_events = g_new0(guint64, kmt_tracepoint_n_names);
 	import->unusable = g_new0(const char *, kmt_tracepoint_n_names);
 	return import;
@@ -60,7 +59,6 @@ void kmt_import_free(KmtImport *import)
 	g_key_file_unref(import->meta);
 	kmt_tracepoint_tables_free(import->names);
 	g_clear_pointer(&import->stacks, kmt_import_stacks_free);
-	g_array_unref(import->call_sites);
 	g_ptr_array_unref(import->gaps);
 	g_ptr_array_unref(import->reasons);
 	g_ptr_array_unref(import->notes);

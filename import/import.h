@@ -249,11 +249,10 @@ void kmt_import_name_task(KmtImport *import, guint32 pid, gint64 time,
 			  const char *name);
 
 /*
- * Return the tasks without a name (guint32) except task 0, and the sorted call
- * sites (guint64). The caller releases the array with g_array_unref().
+ * Return the tasks without a name (guint32) except task 0. The caller releases
+ * the array with g_array_unref().
  */
 GArray *kmt_import_unnamed_tasks(const KmtImport *import);
-GArray *kmt_import_call_sites(KmtImport *import);
 
 /*
  * Write the waiting records, the tables, and kmemtrace.meta, and fill in
