@@ -55,11 +55,12 @@
  *
  * Lost events
  * -----------
- * An event is lost if the buffer of its CPU is full, if the event occurs where
- * none can be recorded (in an NMI, or inside kmemtrace), or if a reader is too
- * late (the record was overwritten, or moved to a snapshot).  The kernel counts
- * lost events per CPU in the files overruns and total_overruns.  Version 1 does not
- * record at which position of the file events were lost.  Version 2 writes a
+ * An event is lost if its CPU has no buffer or a full one, if the event occurs
+ * where none can be recorded (in an NMI, or inside kmemtrace), or if a reader is
+ * too late (the record was overwritten, or moved to a snapshot).  The file
+ * overruns has the number of lost events of each CPU with a buffer, and the file
+ * total_overruns has the number of all lost events.  Version 1 does not record
+ * at which position of the file events were lost.  Version 2 writes a
  * KMEMTRACE_EVENT_LOST record at this position.  If the LOST records of a CPU
  * add up to less than its overruns, the remaining events were lost after the
  * last record of the CPU, or were reported by a LOST record that was itself
@@ -109,7 +110,8 @@ enum kmemtrace_event_id {
 	/*
 	 * Version 3: memory was handed over to be freed after a grace period.
 	 * The fields are those of a FREE record.  One FREE record of the same
-	 * address follows, unless the capture ends before it or loses it.
+	 * address follows, unless the capture ends before it or loses it, or
+	 * the event of the FREE record is switched off.
 	 * type_id is KMALLOC, CACHE, or VMALLOC.
 	 */
 	KMEMTRACE_EVENT_DEFER	= 7,
@@ -256,8 +258,9 @@ _Static_assert(sizeof(struct kmemtrace_event) == KMEMTRACE_EVENT_SIZE_V1,
 #define KMEMTRACE_FLAG_HARDIRQ	(1U << 0)
 
 /*
- * The event occurred in a soft interrupt; pid is the interrupted task.  With
- * KMEMTRACE_FLAG_HARDIRQ: in a hard interrupt that interrupted a soft interrupt.
+ * The event occurred in a soft interrupt; pid is the interrupted task, or the
+ * task that runs soft interrupts.  With KMEMTRACE_FLAG_HARDIRQ: in a hard
+ * interrupt that interrupted a soft interrupt.
  */
 #define KMEMTRACE_FLAG_SOFTIRQ	(1U << 1)
 
@@ -286,7 +289,7 @@ struct kmemtrace_event_v2 {
 	/*
 	 * Thread id of the current task in the initial pid namespace.  0 is the
 	 * idle task, which also runs early boot.  The table tasks contains the
-	 * names.
+	 * names of all other tasks.
 	 */
 	__u32	pid;
 
@@ -368,8 +371,8 @@ struct kmemtrace_event_lost {
 	__u64	reserved2;
 
 	/*
-	 * Time when the buffer had room again or, for overwritten records, the
-	 * time of the next record; no lost event is later.
+	 * Time when the kernel wrote this record or, for overwritten records,
+	 * the time of the next record; no lost event is later.
 	 */
 	__s64	timestamp;
 
@@ -378,11 +381,12 @@ struct kmemtrace_event_lost {
 } __attribute__((packed, aligned(8)));
 
 /*
- * Version 2: a snapshot was requested while no spare buffers existed, so the
- * kernel stopped tracing to preserve the recorded events.  The record is in the
- * file of the CPU that requested the snapshot, unless the buffer of this CPU was
- * full.  Other CPUs may have recorded events for some microseconds after
- * timestamp.  Zeros follow the struct in larger records.
+ * Version 2: a snapshot was requested while neither spare buffers nor a previous
+ * snapshot existed, so the kernel stopped tracing to preserve the recorded
+ * events.  The record is in the file of the CPU that requested the snapshot,
+ * unless the buffer of this CPU was full.  Other CPUs may have recorded events
+ * for some microseconds after timestamp.  Zeros follow the struct in larger
+ * records.
  */
 struct kmemtrace_event_stop {
 	/* KMEMTRACE_EVENT_STOP. */
@@ -397,7 +401,10 @@ struct kmemtrace_event_stop {
 	/* KMEMTRACE_NODE_NONE. */
 	__s32	node;
 
-	/* Return address in the function that requested the snapshot. */
+	/*
+	 * Address in the function that requested the snapshot, or whose event
+	 * or annotation made the trigger fire.
+	 */
 	__u64	call_site;
 
 	/*
@@ -450,8 +457,8 @@ struct kmemtrace_event_stop {
  * A payload of more than 40 bytes continues in records of KMEMTRACE_EVENT_MORE,
  * which directly follow the MARK in the file of the CPU.  The kernel writes all
  * records of an annotation or none; in the latter case it counts one lost event.
- * A file that begins or ends in the middle of a capture may lack the first or
- * the last records of an annotation.
+ * A file that begins or ends in the middle of a capture, or that lost
+ * overwritten records, may lack the first or the last records of an annotation.
  */
 struct kmemtrace_event_mark {
 	/* KMEMTRACE_EVENT_MARK or KMEMTRACE_EVENT_MORE. */
@@ -525,8 +532,8 @@ _Static_assert(sizeof(struct kmemtrace_event_mark) == KMEMTRACE_EVENT_SIZE_V2,
  * Text files beside the records.  debugfs shows the current contents; a capture
  * contains the contents at its end.  A line that begins with # describes the
  * table in the form "# key: value".  Each other line is an entry: columns
- * separated by one space.  The last column, a name or a format, extends to the
- * end of the line; in this column a backslash, a newline, and other control
+ * separated by one space.  The last column extends to the end of the line; if it
+ * is a name, a format, or a file, a backslash, a newline, and other control
  * characters are written as \ooo, in octal.  Newer versions add columns before
  * the last one; the line "# columns:" lists the columns.
  *
@@ -535,7 +542,8 @@ _Static_assert(sizeof(struct kmemtrace_event_mark) == KMEMTRACE_EVENT_SIZE_V2,
  *	an object that its user can use (the largest value, if caches were
  *	merged later); size: bytes that an object occupies.  created and
  *	destroyed are on the clock of timestamp; created is 0 if the cache is
- *	older than the first session, destroyed is - if the cache exists.
+ *	older than the first session, or older than a later session in which it
+ *	got its number; destroyed is - if the cache exists.
  *	Caches that the allocator merged are one entry with the first name.
  *	"# unnumbered: N": number of caches that have no number, because all
  *	numbers were in use or memory was short.
@@ -575,7 +583,8 @@ _Static_assert(sizeof(struct kmemtrace_event_mark) == KMEMTRACE_EVENT_SIZE_V2,
  *
  * tags:	address went module line function file
  *	Version 3, in a kernel with CONFIG_MEM_ALLOC_PROFILING: the source line
- *	of each call site at which memory was allocated while profiling was on.
+ *	of each call site at which memory was allocated while tracing and
+ *	profiling were on.
  *	address, in hexadecimal without 0x, is a value of call_site: a return
  *	address in function; or the address of the allocation tag, if the return
  *	address is in another function, which allocates for function, or has a
@@ -604,8 +613,8 @@ _Static_assert(sizeof(struct kmemtrace_event_mark) == KMEMTRACE_EVENT_SIZE_V2,
  *	removed during the session.
  * sample:	N if one of N allocations was recorded, 1 if all were recorded, 0
  *	if N changed during the session.
- * frees:	exact: only frees of recorded allocations were recorded; all:
- *	frees of allocations that the filter dropped were recorded too.
+ * frees:	exact: frees of allocations that the filter drops were not recorded;
+ *	all: they were recorded too.
  * stacks:	only with kmemtrace.stacks=yes: on; or off, a comma, and the reason
  *	why records have no stacks.
  *

@@ -6,7 +6,7 @@
  * read() returns the same records.  On a kernel without this interface, or
  * locked down for integrity, mmap() fails with ENODEV and each ioctl() with ENOTTY.
  * In a file of a snapshot that was opened while there was no snapshot, all of them fail
- * with ENXIO.
+ * with ENXIO, and with ESTALE after a snapshot was taken.
  *
  * How to read
  * -----------
@@ -48,14 +48,14 @@ enum kmemtrace_mode {
 };
 
 /*
- * The state of a buffer.  The counts begin at 0 when a session begins, and when a
- * snapshot makes the buffer the one that events are recorded into.
+ * The state of a buffer.  The counts begin at 0 when a session begins, when kmemtrace is
+ * reset, and when a snapshot makes the buffer the one that events are recorded into.
  */
 struct kmemtrace_ioctl_info {
 	__u64	map_bytes;	/* size of the mapping, whole pages */
 	__u64	generation;	/* changes when the file gets another buffer */
 	__u64	produced;	/* bytes recorded */
-	__u64	consumed;	/* bytes returned by read() or released by GIVE */
+	__u64	consumed;	/* part of produced that was read or released */
 	__u64	unread;		/* bytes that can be read now */
 	__u64	overwritten;	/* records overwritten before they were read */
 	__u32	subbufs;	/* number of consecutive sub-buffers */
