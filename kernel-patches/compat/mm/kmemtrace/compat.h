@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * kmemtrace: functions whose implementation depends on the kernel version.
- * compat_slab.h has those that need mm/slab.h.
+ * kmemtrace: functions whose implementation depends on the kernel's version or
+ * configuration.  compat_slab.h has those that need mm/slab.h.
  */
 #ifndef _MM_KMEMTRACE_COMPAT_H
 #define _MM_KMEMTRACE_COMPAT_H
@@ -13,7 +13,7 @@
 #include <linux/sched/clock.h>
 #include <linux/stackdepot.h>
 #include <linux/version.h>
-/* The header of folio batches was renamed; since Linux 6.10 writeback.h includes it. */
+/* The header of folio batches was renamed after Linux 6.10; writeback.h includes it. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0)
 #include <linux/writeback.h>
 #else
@@ -63,7 +63,7 @@ static __always_inline struct page *kmemtrace_page_at(struct page *page,
 /*
  * Return sched_clock(), in nanoseconds.  sched_clock() disables preemption around
  * sched_clock_noinstr(), which calling the latter saves.  Until Linux 6.4 there is no
- * sched_clock_noinstr(), and with paravirtualisation sched_clock() only calls
+ * sched_clock_noinstr(), and on x86 with paravirtualisation sched_clock() only calls
  * paravirt_sched_clock().  Context: any, preemption off.
  */
 static __always_inline u64 kmemtrace_sched_clock(void)
@@ -87,7 +87,7 @@ static __always_inline bool kmemtrace_accounts(void)
 }
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
-/* Set and clear flags of a mapping.  Linux 6.3 has this function.  Context: mmap(). */
+/* Set and clear flags of a mapping.  In the kernel since Linux 6.3.  Context: mmap(). */
 static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set,
 				vm_flags_t clear)
 {
@@ -98,8 +98,8 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set,
 
 #ifndef STACK_DEPOT_FLAG_CAN_ALLOC
 /*
- * Return the number of a stack in the stack depot, or 0.  Linux 6.8 has this function.
- * @depot_flags: 0; no memory is allocated.  Any context.
+ * Return the number of a stack in the stack depot, or 0.  The kernel has this function
+ * since Linux 6.8.  @depot_flags: 0; no memory is allocated.  Context: any but NMI.
  */
 static __always_inline depot_stack_handle_t
 stack_depot_save_flags(unsigned long *entries, unsigned int n, gfp_t gfp_flags,
@@ -145,8 +145,8 @@ static __always_inline u16 kmemtrace_interrupt_flags(unsigned int context)
 #ifdef CONFIG_X86_64
 /*
  * Return the address of the last word of this CPU's stack of hard interrupts, where the
- * kernel stores the interrupted stack pointer.  From Linux 6.2 to 6.14 the pointer is a
- * member of a structure.  Context: any, preemption off.
+ * kernel stores the interrupted stack pointer.  From Linux 6.2 to 6.14 the variable with
+ * this address is a member of a structure.  Context: any, preemption off.
  */
 static __always_inline unsigned long kmemtrace_irq_stack_end(void)
 {
