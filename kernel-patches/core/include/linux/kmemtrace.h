@@ -8,9 +8,10 @@
  * memory could be recorded before its free.
  *
  * The hooks of allocations and frees may be called in any context, with any locks held,
- * and with interrupts on or off.  While tracing is off each of them is the no-op of a
- * tracepoint.  A hook returns nothing and never fails: an event that cannot be recorded,
- * as in NMI context, is counted as lost.  The other functions describe their contexts.
+ * and with interrupts on or off.  While tracing is off each of them is the no-op of one
+ * or two tracepoints.  A hook returns nothing and never fails: an event that cannot be
+ * recorded, as in NMI context, is counted as lost.  The other functions describe their
+ * contexts.
  *
  * One unit: an allocator includes only this header.
  */
@@ -31,11 +32,12 @@ struct task_struct;
 /*
  * Mark a function as a wrapper: a function that allocates pages, or frees lists of
  * pages, on behalf of its caller, and reports them to kmemtrace with the address of
- * that caller.  Functions below the wrapper return to an address in the section of
- * the wrappers, and their reports are dropped for that reason.  A page therefore has
- * one record, from the outermost wrapper, and while tracing is off the caller's
- * address need not be passed down.  A wrapper must be noinline, because the return
- * address of an inlined wrapper would be that of its caller.
+ * that caller, or is called only by such functions.  Functions below the wrapper return
+ * to an address in the section of the wrappers, and their reports are dropped for that
+ * reason.  A page therefore has one record, from the outermost wrapper, and while
+ * tracing is off the caller's address need not be passed down.  A wrapper must be
+ * noinline, because the return address of an inlined wrapper would be that of its
+ * caller.
  */
 #define __kmemtrace_wrapper	__section(".text..kmemtrace")
 
@@ -68,15 +70,16 @@ void __init kmemtrace_init(void);
  * kmemtrace_snapshot - preserve the current records as a snapshot
  *
  * Make the current records the snapshot, which replaces the previous snapshot, and
- * continue to record into the spare buffers.  If there are no spare buffers, write a
- * STOP record and stop tracing until user space switches tracing on again, so that
- * the records are preserved.  Do nothing if no event is recorded; only count the call
- * while another CPU takes a snapshot, or in a probe or a WARN inside of kmemtrace.
+ * continue to record into the spare buffers or those of the previous snapshot.  If there
+ * are neither, write a STOP record (since version 2 of the records) and stop tracing
+ * until user space switches tracing on again, so that the records are preserved.  Do
+ * nothing if no event is recorded; only count the call while another CPU takes a
+ * snapshot, or in a probe or a WARN inside of kmemtrace.
  *
  * The function is meant for debugging, as tracing_snapshot() is: released code does
  * not call it.
  *
- * Context: any; in NMI context the call is only counted.  Does not wait, and
+ * Context: any; in NMI context the call is only counted.  Does not sleep, and
  * allocates nothing.
  */
 void kmemtrace_snapshot(void);
@@ -84,9 +87,9 @@ void kmemtrace_snapshot(void);
 /**
  * kmemtrace_snapshot_alloc - allocate spare buffers and preserve the current records
  *
- * Allocate the spare buffers if there are none, and call kmemtrace_snapshot().  If
- * there is no memory for the buffers, log the failure and take no snapshot; tracing
- * continues.
+ * Allocate spare buffers if there are neither spare buffers nor a snapshot, and do what
+ * kmemtrace_snapshot() does.  If there is no memory for the buffers, log the failure
+ * and take no snapshot; tracing continues.
  *
  * Context: process context.  Sleeps.
  */
@@ -115,8 +118,8 @@ void kmemtrace_alloc_failed(void);
 /**
  * struct kmemtrace_operation - an operation whose records share one stack
  * @call_site: call site of all records of the operation
- * @stack: number of the stack; valid if @saved is true
- * @saved: whether the stack was unwound and stored
+ * @stack: number of the stack, or 0 if it got none; valid if @saved is true
+ * @saved: whether a record or kmemtrace_operation_begin() has set @stack
  *
  * With kmemtrace.stacks=yes unwinding takes longer than the rest of a record, so
  * the stack of an operation is unwound once.
@@ -130,7 +133,7 @@ struct kmemtrace_operation {
 /*
  * The functions below are the out-of-line parts of the macros of the same name
  * without underscores, which document the parameters.  Each function is called only
- * while the tracepoint of its event is on.  Context: as for the hooks.
+ * while a tracepoint of its events is on.  Context: as for the hooks.
  */
 void __kmemtrace_operation_begin(struct kmemtrace_operation *op);
 void __kmemtrace_krealloc(unsigned long call_site, const void *ptr,
@@ -168,8 +171,9 @@ void __kmemtrace_defer(unsigned long call_site, const void *ptr);
  * kmemtrace_cache_created - add a cache to the table of caches
  * @s: the created cache
  *
- * Do nothing before the first session.  If there is no memory for the entry, or all
- * numbers are in use, the cache has no number, which the table counts.
+ * Do nothing before the first session, or with version 1 of the records.  If there is
+ * no memory for the entry, or all numbers are in use, the cache has no number, which
+ * the table counts.
  *
  * Context: slab_mutex is held.  Sleeps.
  */
@@ -194,6 +198,8 @@ void kmemtrace_cache_destroyed(struct kmem_cache *s);
 /**
  * kmemtrace_task_exit - report the end of a task
  * @p: the current task, which allocates no more memory
+ *
+ * Context: process context.
  */
 #define kmemtrace_task_exit(p)	trace_kmemtrace_task_exit(p)
 
@@ -449,7 +455,7 @@ kmemtrace_page_alloc(unsigned long call_site, struct page *page,
  *
  * The outermost functions of the per-CPU allocator call this hook, because they have
  * the requested size.  The trace event percpu_alloc_percpu has the rounded size, and
- * until Linux 6.9 as its call site the address of one of these functions.
+ * until Linux 6.9 as its call site an address in one of these functions.
  */
 #define kmemtrace_percpu_alloc(call_site, ptr, size, gfp_flags)		\
 	kmemtrace_hook(kmemtrace_percpu_alloc,				\

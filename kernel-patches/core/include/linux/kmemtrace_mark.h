@@ -30,7 +30,8 @@ void __kmemtrace_mark_check(const char *format, ...)
  * @format: format string
  * @next: another descriptor with the same number, or NULL
  *
- * All descriptors are in the section __kmemtrace_marks, which is read as an array.
+ * The descriptors are in the section __kmemtrace_marks, which is read as an array; that
+ * of the file marker is not.
  * The linker aligns each descriptor to 8 bytes, so the size of the struct has to
  * include the alignment.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * kmemtrace: points in the writer where a test module can run code, and measurements
+ * kmemtrace: points in kmemtrace where a test module can run code, and measurements
  * for the tests.  Without CONFIG_KMEMTRACE_TEST all of these are no-ops.
  */
 #ifndef _LINUX_KMEMTRACE_TEST_H
@@ -20,7 +20,8 @@
  * @KMEMTRACE_TEST_READER_LOCK: the lock of a struct kmemtrace_reader was acquired
  * @KMEMTRACE_TEST_VIEW_LOCK: the lock of a struct kmemtrace_view was acquired
  * @KMEMTRACE_TEST_SNAPSHOT_LOCK: the lock of the snapshots was acquired
- * @KMEMTRACE_TEST_COUNTER_LOCK: the lock of a struct kmemtrace_counter was acquired
+ * @KMEMTRACE_TEST_COUNTER_LOCK: the lock of a struct kmemtrace_counter was acquired to
+ *	read the sum
  * @KMEMTRACE_TEST_POINTS: number of points
  */
 enum kmemtrace_test_point {
@@ -52,14 +53,14 @@ enum kmemtrace_test_stacks {
 };
 
 /**
- * enum kmemtrace_test_section - code that runs with interrupts off
+ * enum kmemtrace_test_section - code that is measured while interrupts are off
  * @KMEMTRACE_TEST_RECORD: the fast path
  * @KMEMTRACE_TEST_RECORD_SLOW: the slow path, without saving the stack
  * @KMEMTRACE_TEST_STACK_SAVED: saving the stack of an event; the interrupt state is
  *	that of the event, and the section is measured where interrupts are off
  * @KMEMTRACE_TEST_RECORDS: writing an annotation
- * @KMEMTRACE_TEST_SPLIT: recording the split of a huge page, whose caller has
- *	interrupts off
+ * @KMEMTRACE_TEST_SPLIT: recording the split of pages; the interrupt state is that of
+ *	the caller, and the section is measured where interrupts are off
  * @KMEMTRACE_TEST_SNAPSHOT: taking a snapshot
  * @KMEMTRACE_TEST_SECTIONS: number of sections
  */
@@ -87,7 +88,7 @@ void kmemtrace_test_enter(enum kmemtrace_test_section section);
  * kmemtrace_test_leave - end the measurement that kmemtrace_test_enter() began
  * @section: the section
  *
- * Store the duration, in ticks of the TSC, if it is the longest of this section and
+ * Store the duration, in units of get_cycles(), if it is the longest of this section and
  * CPU.  A section that ends with interrupts on is not measured.
  *
  * Context: any but NMI, preemption off.

@@ -50,7 +50,7 @@ NOKPROBE_SYMBOL(kmemtrace_next_subbuf);
 static size_t kmemtrace_reader_subbuf(struct rchan_buf *buf)
 {
 	size_t start = kmemtrace_reader_of(buf)->start.subbuf;
-	/* Acquire: the writer overwrites only what the reader has copied. */
+	/* Acquire: in discard mode the writer overwrites only what was copied. */
 	size_t consumed = smp_load_acquire(&buf->subbufs_consumed);
 
 	return (ssize_t)(start - consumed) > 0 ? start : consumed;
@@ -67,7 +67,7 @@ static void kmemtrace_fill_next(struct rchan_buf *buf)
 NOKPROBE_SYMBOL(kmemtrace_fill_next);
 
 /*
- * An old value of subbufs_consumed, which the readers write, only means that an
+ * An old value of subbufs_consumed, which the readers write, means at most that an
  * event is lost which might just have found room.
  */
 bool kmemtrace_has_room(struct rchan_buf *buf)
@@ -103,7 +103,7 @@ bool kmemtrace_has_room_for(struct rchan_buf *buf, unsigned int records)
 NOKPROBE_SYMBOL(kmemtrace_has_room_for);
 
 /*
- * kmemtrace_has_room_for() reserved the room of all records of an annotation.  If the
+ * kmemtrace_has_room_for() has found room for all records of an annotation.  If the
  * mode has changed to discard meanwhile, the rest is still written, because a part of an
  * annotation is of no use.
  */

@@ -43,15 +43,17 @@ struct kmemtrace_reader {
 	u64		consumed;	/* bytes that were read in this epoch */
 	u64		overwritten;	/* records that were overwritten unread */
 	u64		overwritten_reported; /* part of overwritten in LOST records */
-	s64		last_timestamp;	/* timestamp of the last record read */
+	/* Timestamp of the last record that was read, or of the start of the epoch. */
+	s64		last_timestamp;
 	unsigned int	reader_epoch;	/* epoch of the four members above */
-	u64		consumed_earlier; /* bytes that were read from earlier sets */
+	/* Bytes that were read from the sets that were live before. */
+	u64		consumed_earlier;
 	/* Incremented, to invalidate acquired records, when the set is sealed or emptied. */
 	unsigned int	version;
 
 	/*
-	 * State of the readers when the set was sealed.  The writer reads these
-	 * members after it has found its own epoch in sealed_epoch.
+	 * State when the set was sealed.  The writer reads these members, except
+	 * lost_after, after it has found its own epoch in sealed_epoch.
 	 */
 	unsigned int	sealed_epoch;
 	u64		sealed_consumed;
@@ -59,7 +61,7 @@ struct kmemtrace_reader {
 	s64		sealed_timestamp; /* last_timestamp */
 	u64		lost_after;	/* the CPU's lost events at that time */
 
-	/* A write section for each sub-buffer that the writer begins. */
+	/* A write section for each beginning of a sub-buffer. */
 	seqcount_t	seq;
 	/* Written by the writer when it enters an epoch, and by kmemtrace_buffers_reset(). */
 	unsigned int	writer_epoch;
@@ -125,8 +127,8 @@ kmemtrace_reader_of(struct rchan_buf *buf)
 
 /*
  * True: when a buffer is full, overwrite its oldest sub-buffer.  False: lose the
- * newest event.  The writer reads this variable when a sub-buffer is full.  It may
- * change at any time.
+ * newest event.  The writer reads this variable when a sub-buffer is full, and for each
+ * annotation.  The variable may change at any time.
  */
 extern bool kmemtrace_overwrite;
 
@@ -148,9 +150,9 @@ static __always_inline bool kmemtrace_fits(const struct rchan_buf *buf)
 }
 
 /*
- * Return whether the buffer has room for one record, and begin the next sub-buffer if
- * the current sub-buffer is full.  Context: interrupts are off, and the caller is the
- * writer of the buffer, on its CPU or while no event is recorded.
+ * Return whether the buffer has room for one record.  If there is room and the current
+ * sub-buffer is full, begin the next sub-buffer.  Context: interrupts are off, and the
+ * caller is the writer of the buffer, on its CPU or while no event is recorded.
  */
 bool kmemtrace_has_room(struct rchan_buf *buf);
 
@@ -184,7 +186,7 @@ void kmemtrace_buffer_enter_epoch(struct rchan_buf *buf, u64 lost);
 struct kmemtrace_unread_events {
 	u64	events;
 	u64	reported;	/* part of events that is in LOST records already */
-	u64	since;		/* timestamp of the last record that was read */
+	u64	since;		/* timestamp: see last_timestamp */
 };
 
 /*
@@ -198,8 +200,9 @@ bool kmemtrace_sealed_unread(struct rchan_buf *buf,
 /* --- Life of a set --------------------------------------------------------------- */
 
 /*
- * Empty a set at the start of a session.  @now: timestamp of the start.  Context: any
- * but NMI.  No CPU writes to the set; readers may read from it.
+ * Empty a new set, or the live set when a session begins or kmemtrace is reset.  @now:
+ * the current time.  Context: any but NMI.  No CPU writes to the set; readers may read
+ * from the set.
  */
 void kmemtrace_buffers_reset(struct kmemtrace_buffers *buffers, u64 now);
 
@@ -222,10 +225,11 @@ void kmemtrace_buffers_seal(struct kmemtrace_buffers *buffers,
 /* --- The readers' side ----------------------------------------------------------- */
 
 /*
- * Return the number of events of a CPU that are missing in a sealed set: lost while
- * the set was live, or overwritten unread.  Events that were reported to the reader of
- * the live set are not counted.  Return 0 if the CPU has no buffer or the set is not
- * sealed.  Context: any but NMI; the caller has a reference to the set.
+ * Return the number of events of a CPU that are missing in a sealed set: lost in this
+ * session and not reported by LOST records of earlier sets, or overwritten unread.
+ * Overwritten records that were reported to the reader of the live set are not counted.
+ * Return 0 if the CPU has no buffer or the set is not sealed.  Context: any but NMI; the
+ * caller has a reference to the set.
  */
 u64 kmemtrace_sealed_overruns(struct kmemtrace_buffers *buffers,
 			      unsigned int cpu);
@@ -241,9 +245,9 @@ u64 kmemtrace_sealed_consumed(struct kmemtrace_buffers *buffers, unsigned int cp
 struct kmemtrace_buffer_stats {
 	u64	produced;	/* bytes written in this epoch */
 	u64	consumed;	/* bytes read in this epoch */
-	u64	consumed_earlier; /* bytes read in this session from earlier sets */
+	u64	consumed_earlier; /* see struct kmemtrace_reader */
 	u64	unread;		/* bytes that a reader can acquire now */
-	bool	has_full_subbuf; /* part of unread is in a full sub-buffer */
+	bool	has_full_subbuf; /* part of unread is not in the writer's sub-buffer */
 	u64	overwritten;	/* records overwritten unread in this epoch */
 };
 
@@ -262,19 +266,19 @@ void kmemtrace_buffer_stats(struct kmemtrace_buffers *buffers, unsigned int cpu,
  */
 struct kmemtrace_acquired {
 	struct kmemtrace_position position;	/* of the first record */
-	unsigned int	version;	/* of the reader */
+	unsigned int	version;	/* of the struct kmemtrace_reader */
 	const void	*from;		/* address of the first record */
 	size_t		bytes;		/* whole records; 0: no record can be read now */
 	/*
-	 * A LOST record to be read before the records.  It has the size of any other
-	 * record.  events is 0 if there is no LOST record.
+	 * A LOST record to be read before the records, without the zeros that follow
+	 * the struct in larger records.  events is 0 if there is no LOST record.
 	 */
 	struct kmemtrace_event_lost lost;
 };
 
 /*
  * Acquire the oldest unread records of a CPU, at most @most bytes, and store them in
- * @acquired.  @most: a multiple of the record size.  Context: any but NMI; the caller
+ * @acquired.  @most: whole records, or SIZE_MAX.  Context: any but NMI; the caller
  * has a reference to the set, and keeps the reference or a mapping of the buffer while it
  * reads the records.
  */
@@ -284,9 +288,9 @@ void kmemtrace_acquire_records(struct kmemtrace_buffers *buffers, unsigned int c
 /*
  * Release acquired records, of which the first @bytes bytes were read.  @buffers: the
  * set that the records were acquired from.  The writer may overwrite these records
- * afterwards.  The LOST record counts as read.  Return 0, or -EAGAIN if the records
- * have become invalid and the copy has to be discarded.  Context: any but NMI; the
- * caller has a reference to the set.
+ * afterwards.  The LOST record counts as read.  Return 0, or -EAGAIN if the records were
+ * overwritten, released by another reader, or dropped, so that the copy has to be
+ * discarded.  Context: any but NMI; the caller has a reference to the set.
  */
 int kmemtrace_release_records(struct kmemtrace_buffers *buffers, unsigned int cpu,
 			      const struct kmemtrace_acquired *acquired,

@@ -5,7 +5,7 @@
  *
  * No event writes here.  The caches that exist when the first session begins get their
  * numbers then.  A later cache gets its number when it is created, also while tracing is
- * off, or at the next session if no number was free.
+ * off, or when a session begins if no number or no memory was free before.
  */
 
 #include <linux/bitmap.h>
@@ -29,7 +29,7 @@
 
 struct kmemtrace_cache {
 	struct list_head	list;
-	u64			created;	/* 0: before the first session */
+	u64			created;	/* 0: before it got its number */
 	u64			destroyed;	/* 0: it is still there */
 	size_t			object_size;
 	size_t			size;
@@ -38,11 +38,11 @@ struct kmemtrace_cache {
 };
 
 /*
- * Protects the variables below.  Nests inside slab_mutex, which protects the numbers
- * in struct kmem_cache.
+ * Protects the variables below, except the last.  Nests inside slab_mutex, which
+ * protects the numbers in struct kmem_cache.
  */
 static DEFINE_MUTEX(kmemtrace_caches_mutex);
-static LIST_HEAD(kmemtrace_caches);	/* in order of creation */
+static LIST_HEAD(kmemtrace_caches);	/* in the order of numbering */
 static DECLARE_BITMAP(kmemtrace_cache_numbers, U16_MAX + 1);
 static unsigned int kmemtrace_last_number = KMEMTRACE_CACHE_NONE;
 static unsigned long kmemtrace_unnumbered;
@@ -140,7 +140,7 @@ void kmemtrace_cache_destroyed(struct kmem_cache *s)
 	mutex_unlock(&kmemtrace_caches_mutex);
 }
 
-/* Drop the caches that were destroyed in earlier sessions. */
+/* Drop the caches that were destroyed before the session that begins. */
 static void kmemtrace_forget_caches(void)
 {
 	struct kmemtrace_cache *cache, *next;

@@ -11,14 +11,15 @@
  * local_clock() is no alternative: until late in boot it treats every clock as
  * unstable and limits the clock to one tick after the CPU's last tick, so that it
  * falls behind while interrupts are off.  local_clock() is used from the end of boot
- * on if sched_clock() has turned out to be unstable.  Each CPU tests this when it
- * begins a sub-buffer.
+ * on if sched_clock() has turned out to be unstable.  Each CPU tests this in the slow
+ * path of the writer, at least for each sub-buffer that it fills.
  *
  * The clock is read with interrupts off in the section that reserves room in the
  * buffer.  If the clock steps back, the last timestamp of that CPU is used.
  *
  * Timestamps never decrease within a CPU's file.  The order of events on different
- * CPUs is exact if sched_clock() is stable; otherwise the error is at most one tick.
+ * CPUs is exact if sched_clock() is stable; otherwise, once local_clock() is used, the
+ * error is at most one tick.
  */
 
 #define pr_fmt(fmt) "kmemtrace: " fmt

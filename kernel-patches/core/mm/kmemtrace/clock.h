@@ -14,7 +14,7 @@ DECLARE_STATIC_KEY_FALSE(kmemtrace_unstable);
 
 /*
  * Return the time on this CPU, in nanoseconds.  The time of this function may step
- * back.  Any context.
+ * back.  Context: any, preemption off.
  */
 static __always_inline u64 kmemtrace_raw_clock(void)
 {
@@ -30,8 +30,8 @@ u64 kmemtrace_clock(void);
 const char *kmemtrace_clock_name(void);
 
 /*
- * If the kernel has found sched_clock() to be unstable, queue a work item that switches
- * the timestamps to local_clock().  Context: any but NMI.
+ * If boot has ended and the kernel has found sched_clock() to be unstable, queue a work
+ * item that switches the timestamps to local_clock().  Context: any but NMI.
  */
 void kmemtrace_check_clock(void);
 

@@ -10,8 +10,8 @@
  * A seqcount guards each count, because a 32-bit CPU reads 64 bits in two parts.  An
  * atomic64_t is no alternative: on 32 bits, the generic implementation acquires a
  * spinlock.  The writer has interrupts off by raw_local_irq_save(), which lockdep
- * does not see, and lockdep would report that the lock is acquired with interrupts
- * on.
+ * does not see, and lockdep would report that this spinlock is acquired with
+ * interrupts on.
  */
 
 #include <linux/cpumask.h>

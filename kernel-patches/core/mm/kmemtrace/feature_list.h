@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * kmemtrace: the features, by the names of their source files, in the order in which
- * session.c calls them.  features.h and main.c include this file.
+ * their callbacks are called; see session.h.  features.h and main.c include this file.
  */
 KMEMTRACE_FEATURE(stacks);
 KMEMTRACE_FEATURE(tasks);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kmemtrace: functions that all files in debugfs share: the check of lockdown at
- * open(), and the parsing of written values.
+ * kmemtrace: functions that the files in debugfs share: the check of lockdown at
+ * open(), the parsing of written values, and the output of times and names.
  *
  * debugfs refuses a file that can be written where the kernel is locked down, and
  * allows one that can only be read.  The records and tables reveal addresses of

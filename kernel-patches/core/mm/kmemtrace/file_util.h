@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* kmemtrace: functions that all files in debugfs share. */
+/* kmemtrace: functions that the files in debugfs share. */
 #ifndef _MM_KMEMTRACE_FILE_UTIL_H
 #define _MM_KMEMTRACE_FILE_UTIL_H
 
@@ -93,7 +93,8 @@ int kmemtrace_bool_from_user(const char *name, const char *valid,
  * Parse a number of bytes, and store it in @bytes.  The number is decimal, octal (0...)
  * or hexadecimal (0x...), with an optional suffix K, M, G, T, P or E, in either case, for
  * a power of 1024; in a hexadecimal number, E is a digit.  Return 0, or -EINVAL if @text
- * is not exactly one such number, or if the number does not fit into 64 bits.
+ * is not exactly one such number, has more than 23 characters before the suffix, or does
+ * not fit into 64 bits.
  */
 int kmemtrace_parse_bytes(const char *text, u64 *bytes);
 

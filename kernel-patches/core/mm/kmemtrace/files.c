@@ -45,15 +45,16 @@
 #include "view.h"
 
 /*
- * Serialises the creation of files.  Acquired inside of kmemtrace_mutex or, in the CPU
- * hotplug callback, of cpu_hotplug_lock.
+ * Serialises the creation of files.  Acquired inside of kmemtrace_mutex, in the CPU
+ * hotplug callback inside of cpu_hotplug_lock, and when debugfs is set up inside of no
+ * lock.
  */
 static DEFINE_MUTEX(kmemtrace_files_mutex);
 
 /* An open file. */
 struct kmemtrace_open {
 	struct kmemtrace_cpu_file *file;
-	unsigned int		generation;	/* when it was opened */
+	unsigned int		generation;	/* of the view at open() */
 
 	/*
 	 * Protects the following members: the records that KMEMTRACE_IOC_TAKE returned
@@ -64,7 +65,7 @@ struct kmemtrace_open {
 	unsigned int		acquired_generation;
 };
 
-/* Return whether the snapshot that was opened has been replaced or freed. */
+/* Return whether the set of a snapshot's file was replaced or freed since open(). */
 static bool kmemtrace_is_stale(const struct kmemtrace_open *opened,
 			       unsigned int generation)
 {
@@ -156,8 +157,8 @@ static ssize_t kmemtrace_read(struct file *file, char __user *to,
 }
 
 /*
- * Return whether to wake a reader: for a full sub-buffer or, if tracing is off or the set
- * is a snapshot, for any record.
+ * Return whether poll() reports unread records: a full sub-buffer that the writer has
+ * left or, if tracing is off or the set is a snapshot, any record.
  */
 static bool kmemtrace_is_worth_it(struct kmemtrace_buffers *buffers,
 				  unsigned int cpu)
@@ -415,7 +416,7 @@ out:
 	kmemtrace_buffers_put(buffers);
 }
 
-/* Create the missing files of all CPUs, in all views.  Sleeps. */
+/* Create the missing files of all CPUs with a live buffer, in all views.  Sleeps. */
 static void kmemtrace_make_files(void)
 {
 	struct kmemtrace_view *view;

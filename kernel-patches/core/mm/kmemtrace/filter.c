@@ -4,8 +4,8 @@
  * Documentation/ABI/testing/debugfs-kmemtrace describes what it takes.
  *
  * While there is a filter, the limit of each CPU's writer is kept at -1, so that
- * each event goes through kmemtrace_record_slow(), which calls the filter before it
- * reserves room.
+ * all events except annotations go through kmemtrace_record_slow(), which calls the
+ * filter before it reserves room.
  *
  * Frees
  * -----
@@ -136,7 +136,7 @@ NOKPROBE_SYMBOL(kmemtrace_has_task);
 
 /*
  * Select one of each block of allocations of this CPU, at a random index in the
- * block. Allocations have patterns, and every Nth allocation could come from the same
+ * block.  Allocations have patterns, and every Nth allocation could come from the same
  * call site.
  */
 static bool kmemtrace_passes_sample(const struct kmemtrace_filter *filter)
@@ -237,7 +237,7 @@ static void kmemtrace_filter_cache(u16 number, const char *name)
 
 /* --- Setting it -------------------------------------------------------------- */
 
-/* Return whether exactly the frees of recorded allocations are recorded. */
+/* Return whether the frees of allocations that the filter drops are not recorded. */
 static bool kmemtrace_decides_frees(const struct kmemtrace_filter *filter)
 {
 	if (!filter)

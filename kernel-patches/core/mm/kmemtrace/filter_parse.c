@@ -104,7 +104,7 @@ void kmemtrace_free_filter(struct kmemtrace_filter *filter)
 	kfree(filter);
 }
 
-/* Each word may occur once.  Return a message about what is wrong, or NULL. */
+/* Each key may occur once.  Return a message about what is wrong, or NULL. */
 static const char *kmemtrace_parse_word(struct kmemtrace_filter *filter,
 					char *word)
 {

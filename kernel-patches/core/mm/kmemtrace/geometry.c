@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kmemtrace: number and size of the sub-buffers of each CPU, and their parameters
- * on the kernel's command line.  A parameter without sense is reported, and the
+ * kmemtrace: number and size of the sub-buffers of each CPU, and the parameters of the
+ * buffers on the kernel's command line.  A parameter without sense is reported, and the
  * default is used.
  */
 
@@ -21,7 +21,7 @@
 #include "geometry.h"
 
 /*
- * Defaults, per CPU: 20 sub-buffers of 8192 records.  The size of a sub-buffer is a
+ * Defaults, per CPU: 20 sub-buffers of 8192 records.  The size of such a sub-buffer is a
  * multiple of the page size, as readers need that map the buffer or write with
  * O_DIRECT.
  */

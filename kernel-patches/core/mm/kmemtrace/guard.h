@@ -7,7 +7,7 @@
  * --------
  * An event can occur in the middle of a record although interrupts are off: a function
  * that the writer calls may WARN or have a kprobe, and both may allocate.  Such a
- * nested event would write to the slot of the outer record, and the outer record would
+ * nested event would write to the slot of the outer record, and the outer record could
  * then end behind its sub-buffer.  kmemtrace_busy therefore replaces the CPU's buffer
  * from the room check to the commit.  A nested event finds no room in kmemtrace_busy,
  * enters the slow path, and is refused and counted as lost.  Interrupts are off during
@@ -18,8 +18,8 @@
  * A nested event is counted before a filter is called, so the count of lost events
  * may include events that the filter would drop.
  *
- * Readers hold the same guard while they hold a lock: see kmemtrace_lock().  A
- * nested event that fires a trigger would take a snapshot, which acquires the same
+ * Readers of buffers hold the same guard while they hold a lock: see kmemtrace_lock().
+ * A nested event that fires a trigger would take a snapshot, which acquires the same
  * locks, and the counters of triggers have locks too.
  */
 #ifndef _MM_KMEMTRACE_GUARD_H
@@ -36,7 +36,7 @@
 
 /*
  * The state of a CPU's writer.  Other CPUs may read lost and refused and set limit to
- * -1 at any time.  Other CPUs change members only while this CPU is offline or no CPU
+ * -1 at any time.  They change other members only while this CPU is offline or no CPU
  * writes.
  */
 struct kmemtrace_cpu {
@@ -47,11 +47,11 @@ struct kmemtrace_cpu {
 	 * one comparison.
 	 */
 	int			limit;
-	/* Equal to own, or &kmemtrace_busy while a record is being written. */
+	/* own, or &kmemtrace_busy in a guarded section or in the writing of a record. */
 	struct rchan_buf	*buf;
 	/* The buffer that this CPU writes to, or &kmemtrace_no_buf. */
 	struct rchan_buf	*own;
-	u64			last;		/* timestamp of the last record */
+	u64			last;		/* timestamp of the last record or reset */
 	u64			lost;		/* events without room, or moved unread */
 	u64			reported;	/* part of lost that is in LOST records */
 	u64			since;		/* timestamp of the first event not reported */
@@ -75,7 +75,7 @@ extern struct rchan_buf kmemtrace_busy;
 /* The state of a CPU before kmemtrace_guard_enter(). */
 struct kmemtrace_guard {
 	unsigned long	flags;		/* of interrupts */
-	bool		nested;		/* the CPU was in a guarded section */
+	bool		nested;		/* in a guarded section, or writing a record */
 };
 
 /*

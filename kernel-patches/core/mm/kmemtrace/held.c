@@ -29,7 +29,7 @@
  */
 #define KMEMTRACE_HELD_MIN		(1U << 13)
 #define KMEMTRACE_HELD_MAX		(1U << 18)
-/* Size of the smallest possible object, in bytes. */
+/* Size of the smallest object of kmalloc(), in bytes. */
 #define KMEMTRACE_HELD_OBJECT_MIN	8
 
 struct kmemtrace_held_object {

@@ -4,8 +4,9 @@
  *
  * The record of a free does not contain the call site of the allocation, so the
  * objects have to be stored.  An object that does not fit into the table is counted as
- * unfollowed.  Unfollowed objects are missing from the sum, so the sum may be too small
- * and is never too large.
+ * unfollowed.  Unfollowed objects are missing from the sum, so the sum may be too small.
+ * An object whose free was refused or switched off stays in the table, so the sum may
+ * also be too large.
  *
  * The table is divided into parts.  Each part has a spinlock that protects its objects
  * and its counts.  kmemtrace_held_add() and kmemtrace_held_remove() acquire the lock;
@@ -32,9 +33,9 @@ struct kmemtrace_held_stats {
  * Slab objects, pages, per-CPU memory and vmalloc areas are separate address
  * namespaces: a slab object and a page may have the same address.  The low three bits
  * of the key hold the namespace.  The shift drops the three high bits of the address,
- * which are equal for all addresses of the kernel except the physical addresses of
- * pages of highmem; these have a namespace of their own.  The key is never 0, because
- * the address is not 0.
+ * which are equal for all addresses of a namespace; the physical addresses of pages of
+ * highmem have a namespace of their own.  The key is never 0, because the address is
+ * not 0.
  */
 static inline u64 kmemtrace_held_key(u64 ptr, u8 type_id)
 {

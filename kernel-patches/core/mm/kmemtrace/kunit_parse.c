@@ -25,7 +25,7 @@
 #include "mark_format.h"
 #include "trigger.h"
 
-/* Return a copy of @text, which a parser may change, until the end of the test. */
+/* Return a copy of @text that a parser may change; the end of the test frees it. */
 static char *kmemtrace_test_copy(struct kunit *test, const char *text)
 {
 	size_t size = strlen(text) + 1;
@@ -228,7 +228,7 @@ static void kmemtrace_test_trigger_kinds(struct kunit *test)
 	}
 }
 
-/* Parse a trigger, which kmemtrace_test_put_trigger() frees. */
+/* Parse a trigger, whose memory to count kmemtrace_test_put_trigger() frees. */
 static int kmemtrace_test_trigger_of(struct kunit *test, const char *text,
 				     struct kmemtrace_trigger **result)
 {
@@ -342,7 +342,7 @@ static void kmemtrace_test_mark_types(struct kunit *test)
 	static const struct {
 		const char *format;
 		u16 n_args;
-		const char *types;	/* NULL: the format is not supported */
+		const char *types;	/* NULL: the parser refuses the format */
 	} formats[] = {
 		{ "no arguments", 0, "" },
 		{ "100%% of %d", 1, "i" },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * kmemtrace: KUnit tests of the layout of records, the buffers, the accounting of lost
- * events, and the counters of triggers.
+ * events, and the counters and held objects of triggers.
  *
  * The tests of records and buffers write to a set of buffers of their own, which is never
  * live, and do not run while kmemtrace records.  The tests of counters use counters of
@@ -79,7 +79,7 @@ static void kmemtrace_test_close(struct kunit *test)
 
 /* --- Layout of records -------------------------------------------------------------- */
 
-/* Write a record as the fast path does, and copy the record to @event. */
+/* If there is room, write a record by kmemtrace_write(), and copy it to @event. */
 static void kmemtrace_test_write(struct kmemtrace_test_set *set, unsigned int context,
 				 u8 event_id, u16 account, struct kmemtrace_event_v2 *event)
 {
@@ -306,7 +306,7 @@ static void kmemtrace_test_lost(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, event.node, KMEMTRACE_NODE_NONE);
 	/* 5 without room, and 3 that were refused. */
 	KUNIT_EXPECT_EQ(test, event.events, 8ULL);
-	/* The time of a refused event is only known to be after the last record. */
+	/* The time of a refused event is unknown; the last record's time is taken. */
 	KUNIT_EXPECT_EQ(test, event.since, 50LL);
 	KUNIT_EXPECT_GT(test, event.timestamp, 60LL);
 	KUNIT_EXPECT_EQ(test, (s64)kc.last, event.timestamp);

@@ -7,7 +7,8 @@
  * <trace/events/kmemtrace.h> for all other paths, write records of
  * <linux/kmemtrace_abi.h> into buffers, which user space reads in debugfs.
  *
- * The object files form layers; each file refers only to files of lower layers:
+ * The object files, apart from tests, tracepoints, and compat_pages, form layers; each
+ * file refers only to files of its own layer and of lower layers:
  *
  *	format, clock, guard		records, time, and the state of a CPU
  *	view, buffer, reader, memory	sets of buffers

@@ -49,7 +49,7 @@ struct kmemtrace_mark kmemtrace_marker = {
 
 kmemtrace_mark_fn *kmemtrace_mark_hook;
 
-/* Call the hook after a mark was recorded or lost.  Any context. */
+/* Call the hook: see kmemtrace_mark_fn.  Any context. */
 static void kmemtrace_mark_done(const struct kmemtrace_mark *mark,
 				unsigned long caller)
 {
@@ -320,7 +320,7 @@ static ssize_t kmemtrace_marker_write(struct file *file,
 	text = memdup_user_nul(buffer, size);
 	if (IS_ERR(text))
 		return PTR_ERR(text);
-	/* Whole lines; if there is none, it is too long. */
+	/* Take whole lines only; without one, the first line is too long. */
 	while (count > size && size && text[size - 1] != '\n')
 		size--;
 	if (!size)

@@ -14,8 +14,9 @@ extern struct kmemtrace_mark kmemtrace_marker;
 extern const struct file_operations kmemtrace_marker_fops;
 
 /*
- * A function that is called after an annotation was recorded or lost; for a line of the
- * file marker, only after the line was recorded.  @name: name of the annotation.
+ * A function that is called after each kmemtrace_mark() whose key is on, also if the
+ * annotation was lost; for a line of the file marker, only after the line was recorded.
+ * @name: name of the annotation.
  * @caller: address in the code of the annotation.  Any context.
  */
 typedef void kmemtrace_mark_fn(const char *name, unsigned long caller);

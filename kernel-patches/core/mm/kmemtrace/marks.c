@@ -3,11 +3,12 @@
  * kmemtrace: the table of annotations, and their static keys.  mark_record.c writes
  * the records.
  *
- * A place is the descriptor of one kmemtrace_mark() in code.  The places of the
- * kernel, and those of each module, are in a section.  All places with the same
- * name, format and module form one row of the table marks.  The row of an unloaded
- * module stays until the next session begins.  The static key of a place is on while
- * tracing is on and its annotation is not switched off.
+ * A place is the descriptor of one kmemtrace_mark() in code, or that of the file
+ * marker.  The places in the code of the kernel, and those of each module, are in a
+ * section.  All places with the same name, format and module form one row of the table
+ * marks.  The row of an unloaded module stays until the next session begins.  The
+ * static key of a place is on while tracing is on and its annotation is not switched
+ * off.
  *
  * The writer decides whether an event is recorded, so a place may be reached while
  * keys are being switched.
@@ -73,7 +74,7 @@ struct kmemtrace_mark_name {
 
 /*
  * Protects the variables below, the keys of all descriptors, and the links between
- * them. Nests inside kmemtrace_mutex and outside cpu_hotplug_lock, which
+ * them.  Nests inside kmemtrace_mutex and outside cpu_hotplug_lock, which
  * static_key_enable() acquires.
  */
 static DEFINE_MUTEX(kmemtrace_marks_mutex);
@@ -159,7 +160,7 @@ static void kmemtrace_switch_place(struct kmemtrace_mark *mark, bool on)
 		static_branch_disable(&mark->key);
 }
 
-/* The callback of the switch: turn the keys of all places on or off. */
+/* The callback of the switch: turn the keys of all places of its name on or off. */
 static int kmemtrace_mark_set(struct kmemtrace_switch *sw, bool on)
 {
 	struct kmemtrace_mark_name *name =
@@ -284,7 +285,7 @@ static void kmemtrace_add_places(struct kmemtrace_mark *marks, unsigned int n,
 	mutex_unlock(&kmemtrace_mark_names_mutex);
 }
 
-/* Drop the marks of modules that were unloaded in earlier sessions. */
+/* Drop the marks of modules that were unloaded before the session that begins. */
 static void kmemtrace_marks_begin(void)
 {
 	struct kmemtrace_mark_row *row, *next;

@@ -74,7 +74,7 @@ static bool kmemtrace_wants_buffer(struct kmemtrace_buffers *live,
 
 /*
  * Allocate the buffers of a set.  Return NULL if there is not enough memory for all
- * of them. relay_open_on_node() allocates buffers for the CPUs that are online.
+ * of them.  relay_open_on_node() allocates buffers for the CPUs that are online.
  */
 static struct rchan *kmemtrace_open_channel(struct kmemtrace_buffers *buffers,
 					    struct kmemtrace_buffers *live)

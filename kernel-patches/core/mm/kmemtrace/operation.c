@@ -44,7 +44,7 @@ void __kmemtrace_operation_leave(struct kmemtrace_operation *op)
 
 	if (!in_nmi()) {
 		here = kmemtrace_operation_here();
-		/* An operation nested in this one, in a probe, has cleared it. */
+		/* An operation nested in this one, in a probe, may have cleared it. */
 		if (here->call_site == op->call_site)
 			*op = *here;
 		here->call_site = 0;

@@ -4,7 +4,7 @@
  *
  * <linux/kmemtrace.h> defines struct kmemtrace_operation.  stacks.c registers the
  * function that saves a stack.  If no function is registered, records have no stacks,
- * and the functions of this header do nothing.
+ * and kmemtrace_operation_enter() and kmemtrace_operation_leave() do nothing.
  */
 #ifndef _MM_KMEMTRACE_OPERATION_H
 #define _MM_KMEMTRACE_OPERATION_H

@@ -23,8 +23,8 @@ static __always_inline void kmemtrace_lock_reader(struct kmemtrace_reader *reade
 struct kmemtrace_state {
 	size_t	produced;	/* sub-buffers before the writer's */
 	size_t	offset;		/* of the writer in its own */
-	size_t	end;		/* of the sub-buffer of the readers' position */
-	bool	full;		/* that sub-buffer has room for no more records */
+	size_t	end;		/* of the records in the readers' sub-buffer */
+	bool	full;		/* the readers' sub-buffer has no room for a record */
 };
 
 /*
@@ -186,7 +186,7 @@ NOKPROBE_SYMBOL(kmemtrace_timestamp);
 
 /*
  * Prepare a LOST record for the records that were overwritten before the acquired
- * ones. The loss began after the last record that was read.
+ * ones.  The loss began after the last record that was read.
  */
 static void kmemtrace_fill_lost(struct kmemtrace_reader *reader,
 				struct kmemtrace_acquired *acquired)

@@ -58,7 +58,7 @@ static __always_inline void kmemtrace_commit(struct rchan_buf *buf, size_t size)
 	kmemtrace_publish(buf, buf->offset + size);
 }
 
-/* Store the fields of a record, except its timestamp.  @event_size: in bytes. */
+/* Store the fields of version 1 except the timestamp.  @event_size: in bytes. */
 static __always_inline void
 kmemtrace_fill(struct kmemtrace_event *event, u8 event_id, u8 type_id,
 	       u16 event_size, unsigned long call_site, u64 ptr,
@@ -80,8 +80,7 @@ kmemtrace_fill(struct kmemtrace_event *event, u8 event_id, u8 type_id,
  * @size bytes.  Return the buffer.  Context: the writer, interrupts off.
  *
  * The timestamp is stored last, and the addresses are read again: reading the clock is
- * a function call, and two loads cost less than to preserve two registers across the
- * call.
+ * a function call, and these loads cost less than to preserve registers across the call.
  */
 static __always_inline struct rchan_buf *kmemtrace_finish(size_t size)
 {
@@ -97,11 +96,11 @@ static __always_inline struct rchan_buf *kmemtrace_finish(size_t size)
 
 /*
  * Write and commit a record to the buffer of this CPU, which has room.  Return the
- * buffer.  @event: the writer's position.  @size: size of a record, in bytes.  The
- * caller has written the bytes beyond struct kmemtrace_event_v2; the buffer still
- * contains old records.  @context: preempt_count().  @account: KMEMTRACE_FLAG_ACCOUNT
- * or 0.  Context: the writer of the buffer, interrupts off, kmemtrace_busy is this
- * CPU's buffer.
+ * buffer.  @event: the writer's position.  @size: size of a record, in bytes; unused for
+ * version 1.  The caller has written the bytes beyond struct kmemtrace_event_v2; the
+ * buffer still contains old records.  @context: preempt_count().  @account:
+ * KMEMTRACE_FLAG_ACCOUNT or 0.  Context: the writer of the buffer, interrupts off,
+ * kmemtrace_busy is this CPU's buffer.
  */
 static __always_inline struct rchan_buf *
 kmemtrace_write(struct kmemtrace_event_v2 *event, u16 size,

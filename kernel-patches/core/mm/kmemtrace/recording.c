@@ -76,7 +76,7 @@ static void kmemtrace_forget(struct kmemtrace_cpu *kc, unsigned int cpu,
 	kc->reported_refused = 0;
 	/*
 	 * Do not count the unread records that a snapshot took from the CPU: they
-	 * belong to the session before.
+	 * are older than the counts that begin here.
 	 */
 	kc->own = &kmemtrace_no_buf;
 	kc->buf = kc->own;

@@ -6,7 +6,7 @@
 struct kmemtrace_buffers;
 
 /*
- * Set all counts of lost events to 0 and begin to record into the live set.  Context:
+ * Do kmemtrace_writer_reset_lost(), and begin to record into the live set.  Context:
  * no event is recorded, and the live set exists.  Sleeps.
  */
 void kmemtrace_writer_start(void);
@@ -21,8 +21,8 @@ void kmemtrace_writer_stop(void);
 void kmemtrace_writer_wait(void);
 
 /*
- * Set the counts of lost events of all CPUs to 0, and let no CPU's writer refer to a
- * set.  Context: no event is recorded.  Sleeps.
+ * Set the counts of lost events in each struct kmemtrace_cpu to 0, and let no CPU's
+ * writer refer to a set.  Context: no event is recorded.  Sleeps.
  */
 void kmemtrace_writer_reset_lost(void);
 

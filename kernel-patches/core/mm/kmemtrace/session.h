@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * kmemtrace: sessions.  A session begins when tracing is switched on or reset, and
- * ends when tracing is switched off.
+ * kmemtrace: sessions.  A session begins when tracing is switched on or, while it is on,
+ * reset.  A session ends when tracing is switched off or reset.
  *
- * The features (probes, tables, filters, snapshots, files, ...) are layers above this
- * layer.  They register callbacks, so that no lower layer refers to them.
- * feature_list.h lists the features in the order in which their callbacks are called.
+ * The features (probes, tables, filters, snapshots, files, ...), except tags, are layers
+ * above this layer.  They have callbacks, so that no lower layer refers to them.
+ * feature_list.h lists the features in the order in which their callbacks are called;
+ * end() and detach() are called in the reverse order.
  */
 #ifndef _MM_KMEMTRACE_SESSION_H
 #define _MM_KMEMTRACE_SESSION_H
@@ -113,9 +114,9 @@ extern struct list_head kmemtrace_features;
 
 /*
  * Switch tracing on or off.  Switching on begins a new session, which drops the unread
- * records and the counts of lost events.  When switching off returns, no probe runs
- * and readers can read each record.  Return 0; or -errno if tracing cannot be switched
- * on.  Context: kmemtrace_mutex is not held.  Sleeps.
+ * records and the counts of lost events.  When switching off returns, no probe
+ * records an event, and readers can read each record.  Return 0; or -errno if tracing
+ * cannot be switched on.  Context: kmemtrace_mutex is not held.  Sleeps.
  */
 int kmemtrace_set_enabled(bool on);
 
@@ -140,9 +141,10 @@ void kmemtrace_finish_stop(void);
 
 /*
  * Change the geometry of the buffers and drop the unread records.  @subbufs: number of
- * sub-buffers per CPU; 0: unchanged.  @subbuf_size: in bytes; 0: unchanged.  Return 0;
- * -EBUSY while tracing is on; -EINVAL if the geometry is not valid; -ENOMEM.  On
- * failure nothing has changed.  Context: kmemtrace_mutex is not held.  Sleeps.
+ * sub-buffers per CPU; 0: unchanged.  @subbuf_size: in bytes, which is rounded down to
+ * whole records; 0: unchanged.  Return 0; -EBUSY while tracing is on; -EINVAL if the
+ * geometry is not valid; -ENOMEM.  On failure nothing has changed.  Context:
+ * kmemtrace_mutex is not held.  Sleeps.
  */
 int kmemtrace_set_geometry(unsigned int subbufs, unsigned int subbuf_size);
 

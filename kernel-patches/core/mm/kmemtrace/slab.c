@@ -118,8 +118,8 @@ static void probe_cache_free(void *data, unsigned long call_site,
 NOKPROBE_SYMBOL(probe_cache_free);
 
 /*
- * kfree() and its relatives also free the objects of caches, but rarely.  The usual case
- * has a branch of its own, in which the type and the cache are constants.
+ * Since Linux 6.4 kfree() and its relatives also free the objects of caches, but rarely.
+ * The usual case has a branch of its own, in which the type and the cache are constants.
  */
 static void probe_kfree(void *data, unsigned long call_site, const void *ptr)
 {

@@ -3,8 +3,8 @@
  * kmemtrace: snapshots.  Documentation/ABI/testing/debugfs-kmemtrace describes the
  * files, and <linux/kmemtrace.h> the functions for kernel code.
  *
- * There are two sets of buffers: events are recorded into the live set, and the other
- * set is spare or holds the snapshot.  A snapshot exchanges the two sets.  The
+ * There are up to two sets of buffers: events are recorded into the live set, and the
+ * other set is spare or holds the snapshot.  A snapshot exchanges the two sets.  The
  * exchange does not wait for the writers of other CPUs or for readers that copy, and
  * therefore works in any context but NMI:
  *
@@ -78,8 +78,8 @@ static struct kmemtrace_view kmemtrace_snapshot_view = {
 };
 
 /*
- * Protects the variables below and the exchange of the sets.  Nests outside the locks
- * of views and readers.  Context: any but NMI, with interrupts off; never between
+ * Protects the four variables below and the exchange of the sets.  Nests outside the
+ * locks of views and readers.  Context: any but NMI, with interrupts off; never between
  * kmemtrace_begin_write() and kmemtrace_end_write().
  */
 static DEFINE_RAW_SPINLOCK(kmemtrace_snapshot_lock);
@@ -332,7 +332,7 @@ static void kmemtrace_snapshot_free(void)
 	kmemtrace_buffers_put(other);
 }
 
-/* Spare buffers of another geometry; NULL: none are needed. */
+/* Spare buffers of another geometry, during a change of the geometry; NULL: none. */
 static struct kmemtrace_buffers *kmemtrace_resized;
 
 static int kmemtrace_snapshot_prepare_resize(unsigned int subbufs,

@@ -7,13 +7,13 @@
  * Take a snapshot.  The user sees @why and @caller.  Return 0; -EPERM in NMI
  * context; -EBUSY while another snapshot is taken, or inside of the tracer (see
  * kmemtrace_is_guarded()); -ENODATA where nothing is recorded; -ENOBUFS without
- * spare buffers, and then tracing was stopped.  Any context.
+ * spare buffers and a previous snapshot, and then tracing was stopped.  Any context.
  */
 int kmemtrace_take_snapshot(const char *why, unsigned long caller);
 
 /*
- * Allocate spare buffers unless they exist.  Return 0 or -errno.  Context:
- * kmemtrace_mutex is held.  Sleeps.
+ * Allocate spare buffers unless there are spare buffers or a snapshot.  Return 0 or
+ * -errno.  Context: kmemtrace_mutex is held.  Sleeps.
  */
 int kmemtrace_snapshot_prepare(void);
 

@@ -64,11 +64,14 @@ static unsigned int kmemtrace_stack_depth __ro_after_init =
 #define KMEMTRACE_STACK_ROOM	256
 
 static bool kmemtrace_boot_stacks __ro_after_init;
-/* Reason why records have no stacks with kmemtrace.stacks=yes; NULL: there is none. */
+/*
+ * Why records have no stacks despite kmemtrace.stacks=yes.  NULL: records have stacks, or
+ * kmemtrace.stacks is not yes.
+ */
 static const char *kmemtrace_no_stacks __ro_after_init;
 static atomic_long_t kmemtrace_stacks_lost;
 
-/* The worker is queued, and has not reserved room yet. */
+/* The worker is queued and has not reserved room yet, or the depot is full. */
 static bool kmemtrace_stack_asked;
 
 static void kmemtrace_make_stack_room(struct work_struct *work);
@@ -256,7 +259,8 @@ NOKPROBE_SYMBOL(kmemtrace_new_stack);
 /*
  * Store the stack of the event in the depot and return its number.  Return 0 and
  * count the failure if the depot has no room, or if the event is nested in the saving
- * of another stack. Context: any but NMI; lockdep knows whether interrupts are on.
+ * of another stack in the same context.  Context: any but NMI; lockdep knows whether
+ * interrupts are on.
  */
 static u32 kmemtrace_number_of_stack(unsigned long call_site)
 {

@@ -26,14 +26,14 @@ struct kmemtrace_switch {
 	 * kmemtrace_mutex held; may sleep.
 	 */
 	int			(*set)(struct kmemtrace_switch *sw, bool on);
-	/* Print additional words for the line in info; NULL: no words. */
+	/* Print more words for the line in info, and lines after it; NULL: none. */
 	void			(*show)(struct seq_file *m,
 					const struct kmemtrace_switch *sw);
 	/* User space, or the code that registered the switch, has switched it off. */
 	bool			off;
 
 	/* The following members are private to switch.c. */
-	bool			active;		/* set() was called with on */
+	bool			active;		/* set() has begun to record the event */
 	bool			was_off;	/* at some time of this session */
 	struct list_head	list;
 	struct dentry		*dir;		/* NULL: no directory in debugfs */

@@ -3,7 +3,7 @@
  * kmemtrace: call sites from allocation tags, and the table tags, which has the source
  * line of each call site.  <linux/kmemtrace_abi.h> describes the file.
  *
- * With CONFIG_MEM_ALLOC_PROFILING each call of an allocation function is inside of
+ * With CONFIG_MEM_ALLOC_PROFILING most calls of allocation functions are inside of
  * alloc_hooks(), which defines a tag (file, line, and function) and, while profiling is
  * on, stores it in current->alloc_tag for the time of the call.
  *
@@ -21,9 +21,9 @@
  * ----------------------
  * In an interrupt, current->alloc_tag is that of the interrupted task if the interrupt
  * allocates without alloc_hooks().  There, a tag that names another function than the
- * return address does is therefore not used.  An event without gfp flags reports memory
- * that was allocated before, such as a part of a split page, and has no tag.  An event
- * in NMI context is counted as lost and has no tag.
+ * return address does is therefore not used.  An event without gfp flags may report
+ * memory that was allocated before, such as a part of a split page, and gets no tag.
+ * An event in NMI context is counted as lost and has no tag.
  *
  * The hash table
  * --------------

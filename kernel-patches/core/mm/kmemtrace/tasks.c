@@ -4,7 +4,7 @@
  * <linux/kmemtrace_abi.h> describes the file.
  *
  * Events do not write to the table.  A name is logged when a task changes its name or
- * ends, so the names of living tasks need not be stored.
+ * ends, so the names of living tasks need not be stored before the session ends.
  */
 
 #define pr_fmt(fmt) "kmemtrace: " fmt
@@ -60,8 +60,8 @@ static u64 kmemtrace_tasks_logged;		/* in this session */
 static u64 kmemtrace_tasks_exact_after;		/* if any was dropped */
 
 /*
- * The tasks that were alive when the session ended; NULL while it lasts.  Readers
- * of the table hold the mutex.
+ * The tasks that were alive when the session ended; NULL while a session lasts, before
+ * the first one, or if memory was short.  Readers of the table hold the mutex.
  */
 static DEFINE_MUTEX(kmemtrace_living_mutex);
 static struct kmemtrace_task *kmemtrace_living;

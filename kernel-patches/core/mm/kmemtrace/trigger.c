@@ -6,9 +6,9 @@
  * A trigger fires once and is armed again when user space writes it again.  Its
  * memory is allocated when it is set, because memory may be short when it fires.
  *
- * The OOM killer, failed allocations and annotations call functions of this file,
- * which is rare.  The triggers that count bytes need each event: while there is one,
- * all events go through kmemtrace_record_slow(), which calls them.
+ * The OOM killer, failed allocations and annotations call functions of this file.  The
+ * triggers that count bytes need each allocation and free: while there is one, all
+ * events except annotations go through kmemtrace_record_slow(), which calls this file.
  */
 
 #define pr_fmt(fmt) "kmemtrace: " fmt

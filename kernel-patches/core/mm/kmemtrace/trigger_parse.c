@@ -27,7 +27,8 @@ int kmemtrace_bad_trigger(int err, const char *text, const char *why)
 
 /*
  * Cut @text at its last '>' and parse the rest as a number of bytes.  Return false if
- * there is no text before '>', no number, or a number that is not from 1 to S64_MAX.
+ * there is no '>', no text before it, no number after it, or a number that is not from
+ * 1 to S64_MAX.
  */
 static bool kmemtrace_cut_limit(char *text, u64 *bytes)
 {

@@ -6,7 +6,7 @@
  * any stack.  Nearly all stacks of events are plain: calls down to the entry from
  * user space, an interrupt, or the start of a kernel thread.  This file unwinds such
  * stacks in about 15 instructions per frame, from the same data as the kernel's
- * unwinder. It refuses every other stack, which the kernel's unwinder then handles,
+ * unwinder.  It refuses every other stack, which the kernel's unwinder then handles,
  * so that each stack equals that of stack_trace_save().  Refused are return addresses
  * that a tracer has replaced, code that belongs neither to the kernel nor to a
  * module, registers of an exception in the kernel, and a frame that leaves its stack.
@@ -23,10 +23,10 @@
  * then have the same addresses: see kmemtrace_module_event().
  *
  * With CONFIG_KMEMTRACE_TEST, each stack is compared with that of the kernel's
- * unwinder.
+ * unwinder, unless kmemtrace.test_latency is given.
  *
  * One unit: both ways of unwinding share the classification of return addresses, the
- * bounds of stacks, and the table.
+ * bounds of stacks, and the emptying of the tables.
  */
 
 #include <linux/compiler.h>
@@ -136,7 +136,7 @@ static __always_inline bool kmemtrace_is_module_text(unsigned long ip)
 }
 
 /*
- * Return whether @ip is code of a loaded module.  Remember the answer, except for
+ * Return whether @ip is code of a loaded module.  Remember that it is, except for
  * init code, which is freed without a call of the module notifiers.
  */
 #ifdef CONFIG_MODULES
@@ -176,7 +176,7 @@ NOKPROBE_SYMBOL(kmemtrace_other_text);
 /*
  * Handle a frame whose saved frame pointer @next is no address further up on the
  * same stack.  DONE: the frame at @bp is the last one.  ON: the frame at @bp is
- * the first one on the interrupts' stack, and @next is on the task's stack, whose
+ * the outermost one on the interrupts' stack, and @next is on the task's stack, whose
  * bounds are now in @bounds.  REFUSED: anything else.
  */
 static noinline enum kmemtrace_step
@@ -284,7 +284,7 @@ static bool kmemtrace_alloc_cache(void)
  */
 enum kmemtrace_layout {
 	KMEMTRACE_LAYOUT_CALL = 1,	/* next return address size bytes further up */
-	KMEMTRACE_LAYOUT_SWITCH,	/* first frame on the interrupts' stack */
+	KMEMTRACE_LAYOUT_SWITCH,	/* outermost frame on the interrupts' stack */
 	KMEMTRACE_LAYOUT_REGS,		/* registers of an entry to the kernel */
 	KMEMTRACE_LAYOUT_BP,		/* a frame that ends size bytes above BP */
 	KMEMTRACE_LAYOUT_END,		/* the last one of a stack */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* kmemtrace: which set of buffers is live, and the wait queues of its readers. */
+/* kmemtrace: views and their wait queues, and the view of the live set. */
 
 #include <linux/cpumask.h>
 #include <linux/kernel.h>

@@ -30,7 +30,7 @@ struct kmemtrace_view {
 	/* Protects buffers and generation.  Context: any but NMI. */
 	raw_spinlock_t	lock;
 	struct kmemtrace_buffers *buffers;	/* with a reference; may be NULL */
-	unsigned int	generation;	/* incremented when buffers changes */
+	unsigned int	generation;	/* incremented by kmemtrace_view_replace() */
 	/*
 	 * True: after a change of buffers an open file reads from the new set.  False:
 	 * the open file returns ESTALE.
@@ -90,7 +90,7 @@ static inline bool kmemtrace_view_changed(struct kmemtrace_view *view,
  */
 void kmemtrace_view_wake(struct kmemtrace_view *view, unsigned int cpu);
 
-/* Queue an irq_work for each CPU that wakes its readers.  Context: any but NMI. */
+/* Call kmemtrace_view_wake() for each possible CPU.  Context: any but NMI. */
 void kmemtrace_view_wake_all(struct kmemtrace_view *view);
 
 #endif /* _MM_KMEMTRACE_VIEW_H */

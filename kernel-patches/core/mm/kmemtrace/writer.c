@@ -18,7 +18,10 @@
 
 DEFINE_STATIC_KEY_TRUE(kmemtrace_v2);
 
-/* NULL: none.  Each event goes through kmemtrace_record_slow() while there is one. */
+/*
+ * NULL: none.  While there is one, all events except annotations go through
+ * kmemtrace_record_slow().
+ */
 static kmemtrace_filter_fn *kmemtrace_filter_hook __read_mostly;
 static const struct kmemtrace_watcher *kmemtrace_watcher __read_mostly;
 
@@ -49,9 +52,9 @@ static noinline void kmemtrace_count_lost(struct kmemtrace_cpu *kc)
 NOKPROBE_SYMBOL(kmemtrace_count_lost);
 
 /*
- * The time of a refused event is not known; it is after that of the last record.
- * Events that a snapshot took from the live reader may have been lost long before
- * that record.
+ * The time of a refused event is not known; the event occurred while the last record
+ * was made, or later.  Events that a snapshot took from the live reader may have been
+ * lost long before that record.
  */
 void kmemtrace_write_lost(struct kmemtrace_cpu *kc, struct rchan_buf *buf)
 {
@@ -133,8 +136,9 @@ struct rchan_buf *kmemtrace_enter_buffer(struct kmemtrace_cpu *kc,
 NOKPROBE_SYMBOL(kmemtrace_enter_buffer);
 
 /*
- * Handle the rare cases: the sub-buffer is full, events were lost, the live set
- * has changed, or nothing is recorded.  Return the buffer with room for a record,
+ * Handle all cases in which the limit admits no record: the sub-buffer is full, events
+ * were lost, the live set has changed, there is a filter or a watcher, records have
+ * stacks, or nothing is recorded.  Return the buffer with room for a record,
  * or NULL where nothing is recorded or there is no room; with @is_event the latter
  * is counted as a lost event.
  * Context: between kmemtrace_begin_write() and kmemtrace_end_write().
@@ -209,7 +213,7 @@ bool kmemtrace_begin_records(unsigned int n)
 		return true;
 	kmemtrace_count_lost(kc);
 no_room:
-	/* The next event takes the slow path and writes the LOST record. */
+	/* The next event takes the slow path, which writes a LOST record if due. */
 	WRITE_ONCE(kc->limit, -1);
 	kmemtrace_end_write(kc);
 	return false;
@@ -310,7 +314,7 @@ noinline void kmemtrace_record_slow(u8 event_id, u8 type_id,
 		buf = kmemtrace_make_room(true);
 	if (buf && kmemtrace_with_stacks()) {
 		stack = kmemtrace_stack_of(kc, call_site, &flags);
-		/* An event of an interrupt may have used the room. */
+		/* An interrupt's event may have used the room or changed the buffer. */
 		if (kc->own != buf || !kmemtrace_fits(buf))
 			buf = kmemtrace_make_room(true);
 	}

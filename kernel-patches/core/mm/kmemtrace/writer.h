@@ -5,14 +5,15 @@
  * Writers
  * -------
  * Each CPU writes to its own buffer with interrupts off, so a buffer has one writer at
- * a time, and the memory that is written per event is not shared between CPUs.  An NMI
- * can interrupt the writer, so an event in NMI context is counted as lost instead of
- * recorded.  The writer acquires no lock except the leaf locks of triggers that count
- * bytes (counter.h, held.c), with kmemtrace.stacks=yes that of the stack depot (stacks.c)
- * and, at the first event of a call site with an allocation tag, that of the table tags
- * (tags.c).  The writer allocates no memory and wakes no task (an irq_work wakes the
- * readers), so the scheduler and timekeeping may cause events with any lock held.
- * guard.h describes an event inside of the writer.
+ * a time, and CPUs do not share the memory of their records.  An NMI can interrupt the
+ * writer, so an event in NMI context is counted as lost instead of recorded.  The writer
+ * acquires no lock except the leaf locks of triggers that count bytes (counter.h,
+ * held.c), those of a snapshot that a trigger takes (snapshot.c), with
+ * kmemtrace.stacks=yes that of the stack depot (stacks.c) and, at an allocation whose
+ * call site or tag is not in the table tags yet, that of this table (tags.c).  The
+ * writer allocates no memory and wakes no task (an irq_work wakes the readers), so the
+ * scheduler and timekeeping may cause events with any lock held.  guard.h describes an
+ * event inside of the writer.
  *
  * Readers
  * -------
@@ -34,7 +35,7 @@
  *		CPU, as for no room, and for each CPU by kmemtrace_visit_cpus() in
  *		recording.c: on the CPU itself, or on another one while the CPU is
  *		offline.  The readers of cpu<n> miss the record; the snapshot contains
- *		it.
+ *		the record unless it was overwritten.
  * overwritten	In overwrite mode, a newer record overwrote the unread record:
  *		kmemtrace_advance(), member overwritten of struct kmemtrace_reader.
  *		Called by a reader with reader->lock held; kmemtrace_buffer_stats()
@@ -43,9 +44,9 @@
  * Each record that is moved or overwritten counts as one event, even a LOST record,
  * whose events have been counted before.
  *
- * The debugfs file overruns, which documents the same reasons for users, is the sum of
- * the four for each CPU with a buffer.  The file total_overruns also counts the events
- * of CPUs without a buffer.  kmemtrace_lost() is the sum of the first three.
+ * The debugfs file overruns has the sum of the four for each CPU with a buffer.  The
+ * file total_overruns also counts the events of CPUs without a buffer.
+ * kmemtrace_lost() is the sum of the first three.
  *
  * LOST records report all four reasons.  The writer writes them to the buffer for the
  * first three: kmemtrace_write_lost().  A reader makes them for overwritten records and
@@ -152,7 +153,7 @@ void kmemtrace_end_records(void);
 /*
  * Write a STOP record on this CPU, if there is room and records have at least version 2.
  * @why: reason, for user space.
- * @caller: return address of the code that stops tracing, or 0.  Context: in a guarded
+ * @caller: address in the code that requested the snapshot, or 0.  Context: in a guarded
  * section that is not nested in the writing of a record.
  */
 void kmemtrace_write_stop(const char *why, unsigned long caller);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Tracepoints for the allocations and frees that no kmem tracepoint reports with their
- * callers, and for the table of tasks.
+ * callers, for deferred frees, and for the table of tasks.
  *
  * These tracepoints have no trace events, so the events that ftrace and perf list do
  * not depend on CONFIG_KMEMTRACE.  The hooks in <linux/kmemtrace.h> call the

@@ -3,8 +3,8 @@
  * Test of kmemtrace, the tracer of kernel memory, on the running kernel: switch tracing
  * on in debugfs, let the kernel make known allocations, and compare the records.
  *
- * The test needs root and tracing that is off.  It restores all settings that it
- * changes.
+ * The test needs root, tracing that is off, and no snapshot.  It restores the settings
+ * that it changes; unread records and spare buffers are dropped.
  *
  * One unit: the build of selftests links one file for each program, and the tests share
  * the functions that read files and records.
@@ -131,7 +131,8 @@ static unsigned long long read_overruns(void)
 
 /*
  * Append all unread records of the files cpu<n> in @dir, "" or "snapshot/", to cpus.
- * Return false if a file cannot be read or contains a part of a record.
+ * Return false if an open file cannot be read or contains a part of a record; a file
+ * that cannot be opened is skipped.
  */
 static bool read_records(const char *dir)
 {
