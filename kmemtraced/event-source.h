@@ -96,8 +96,9 @@ typedef struct {
 	gboolean (*disable)(KmtdSource *source, GError **error);
 	/*
 	 * Detect changes that other programs make while the source records.
-	 * Call it often, when changes_fd is readable, and with @now directly
-	 * before @disable. May be NULL.
+	 * The caller calls it often, and also when changes_fd is readable. It
+	 * calls it with @now TRUE directly before disable(). NULL: the source
+	 * detects no changes.
 	 */
 	void (*poll_changes)(KmtdSource *source, gboolean now);
 	/* Set *n_events to the number of events lost on all CPUs since tracing

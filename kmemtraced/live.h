@@ -8,7 +8,8 @@
 typedef struct kmtd_live KmtdLive;
 
 typedef struct {
-	guint64 events; /* events seen so far, in part still in the kernel */
+	guint64 events; /* events so far, with those not yet read from the
+			   kernel */
 	guint64 bytes;	/* written so far */
 	guint64 lost;	/* events lost since tracing was switched on */
 	gint64 now_us;	/* g_get_monotonic_time() */

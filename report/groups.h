@@ -20,9 +20,9 @@
 /* Change of a group's bytes in use, live and not deferred, from window to
  * window. */
 typedef struct {
-	guint64 first; /* bytes in use at the end of the first window */
-	guint64 last;  /* bytes in use at the end of the last counted window */
-	guint32 n_windows; /* number of counted windows */
+	guint64 first;	   /* bytes in use at the end of the first window */
+	guint64 last;	   /* bytes in use at the end of window n_windows */
+	guint32 n_windows; /* number of windows that have ended */
 	guint32 grown;	   /* windows after the first with more bytes in use at
 			    * the end than at the start */
 } KmtGrowth;

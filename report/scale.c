@@ -18,8 +18,9 @@ static void multiply(Scale *scale, guint64 *value)
 }
 
 /*
- * Scale the totals. Without @has_own_frees, the frees count all records and are
- * exact.
+ * Scale the totals. @has_own_frees: t->frees counts only frees of recorded
+ * allocations, and is scaled too. Otherwise it counts all FREE records, also
+ * those of allocations that the sample omitted, and is exact.
  */
 static void scale_totals(Scale *scale, KmtTotals *t, gboolean has_own_frees)
 {

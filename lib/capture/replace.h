@@ -15,7 +15,8 @@ typedef struct {
 	char *foreign;	      /* first user's file with a name that captures
 			       * use; or NULL */
 	GPtrArray *recorded;  /* char *: kmemtrace.new-<n> with records */
-	GPtrArray *empty;     /* char *: kmemtrace.new-<n> without records */
+	GPtrArray *empty;     /* char *: names of the subdirectories
+			       * kmemtrace.new-<n> without records */
 } KmtCaptureContents;
 
 /*

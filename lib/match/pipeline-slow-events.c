@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Decisions that the matcher reports by callbacks, as slow events of a block.
- */
+/* Stores the decisions that the matcher reports by callbacks of KmtMatchOps as
+ * slow events of a block. */
 #include "config.h"
 
 #include "lib/match/pipeline-private.h"
