@@ -95,7 +95,7 @@ gap()
 
 # Contiguous and gigantic pages come from an area that the command line reserves.
 gap_opts=(--memory 5120 --append
-	'kmemtrace.enable=yes kmemtrace.subbufs=60 hugetlb_cma=1G')
+	'kmemtrace.enable=yes kmemtrace.subbufs=120 hugetlb_cma=1G')
 
 step_gap_slub() { gap slub "${gap_opts[@]}"; }
 step_gap_slab() { gap slab "${traced[@]}"; }
