@@ -16,8 +16,10 @@
 gboolean kmt_ctf_check(const char *dir, GError **error);
 
 /*
- * Return whether the n bytes of a metadata file are plain text or a sequence of
- * complete packets. libbabeltrace2 loops forever on a truncated last packet.
+ * Return whether libbabeltrace2 can read the n bytes of a metadata file: text,
+ * which is not tested further, or a sequence of complete packets of version 1
+ * without compression, encryption and checksum. The library loops forever on a
+ * truncated last packet.
  */
 gboolean kmt_ctf_metadata_is_complete(const guint8 *bytes, gsize n);
 

@@ -20,7 +20,8 @@ GQuark kmt_import_error_quark(void);
 /* Error codes of KMT_IMPORT_ERROR. */
 typedef enum {
 	KMT_IMPORT_ERROR_INPUT, /* the input cannot be read or is invalid */
-	KMT_IMPORT_ERROR_NO_LIBRARY, /* required library not compiled in */
+	KMT_IMPORT_ERROR_NO_LIBRARY, /* a required library was not compiled in,
+				      * or cannot be loaded */
 } KmtImportError;
 
 /*
@@ -297,7 +298,7 @@ gboolean kmt_import_has_kallsyms(const KmtImport *import);
 
 /*
  * Readers of the file formats. Each reader imports a complete recording. A
- * reader whose library was not compiled in fails with
+ * reader whose library was not compiled in or cannot be loaded fails with
  * KMT_IMPORT_ERROR_NO_LIBRARY.
  */
 /*

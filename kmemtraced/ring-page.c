@@ -46,8 +46,9 @@ void kmtd_ring_end(KmtdRing *ring)
 }
 
 /*
- * Count a page or an event that cannot be read, whatever tasks are recorded:
- * the unreadable part may contain events of any task.
+ * Count a page or an event that cannot be read. Events before and after the
+ * unreadable part are no pair of a kmalloc(), because that part may contain
+ * events of any task.
  */
 static void count_damage(KmtdRing *ring)
 {

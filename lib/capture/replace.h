@@ -16,7 +16,8 @@ typedef struct {
 			       * use; or NULL */
 	GPtrArray *recorded;  /* char *: kmemtrace.new-<n> with records */
 	GPtrArray *empty;     /* char *: names of the subdirectories
-			       * kmemtrace.new-<n> without records */
+			       * kmemtrace.new-<n> without a meta or without
+			       * records */
 } KmtCaptureContents;
 
 /*
