@@ -215,9 +215,11 @@ static void check_options(gboolean pids)
 		fail_usage("-R '%s' is neither mmap nor read", reader);
 }
 
-/* Return the source that the options select, or NULL for the best one. Without
- * -s, the mount point of one source, or an option of relay alone, selects that
- * source. */
+/*
+ * Return the source that the options select, or NULL for the best one. Without
+ * -s, a mount point for one source but not for the other selects that source; a
+ * filter or -R, which only relay has, selects relay.
+ */
 static const char *chosen_source(void)
 {
 	if (given.source)

@@ -14,7 +14,7 @@ void kmt_text_add_rest(const KmtReport *report, KmtColumns *columns,
 		       const char *one, const char *many, guint64 n_rest);
 /* Print the title of a section after an empty line. */
 void kmt_text_print_title(FILE *out, const char *title);
-/* Return "*" in the report of a sample, else "". */
+/* Return "*" if the capture is a sample of the allocations, else "". */
 const char *kmt_text_scale_mark(const KmtReport *report);
 /*
  * Fill a cell with the heading of a column that is an estimate if the capture

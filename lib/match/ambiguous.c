@@ -274,7 +274,8 @@ static void free_ambiguous(KmtMatcher *m, KmtMatchEntry *e,
 			      m->now);
 }
 
-/* Process a FREE of the live object, which has a fitting type. */
+/* Process a FREE of the live object. kmt_match_type_fits() is TRUE for their
+ * types. */
 static void free_matched(KmtMatcher *m, KmtMatchEntry *e,
 			 const KmtMatchRecord *r)
 {

@@ -475,8 +475,8 @@ struct ring {
 };
 
 /*
- * Return the number in the file NAME in the directory of cpu<n>, or 0 if there
- * is no such file.
+ * fd is a cpu<n> of debugfs. Return the number in the file NAME that is in the
+ * same directory, or 0 if there is no such file.
  */
 static __u64 number_beside(int fd, const char *name)
 {
