@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # scripts/test sets -e and the variables
 # Steps of scripts/test that boot guests and check the recorded captures. The
-# programs are found through PATH.
+# programs are found through PATH. One unit: the steps share the functions that boot a
+# guest and judge its capture.
 
 export PYTHONDONTWRITEBYTECODE=1
 
