@@ -185,8 +185,10 @@ echo "--- kmemtraced as a flight recorder"
 for event in "$kmt"/events/*/enabled; do
 	echo 1 >"$event"
 done
+# Room for the last storm and for what other code allocates until the end.
+echo 65536 >$kmt/subbuf_size
 daemon_start /out/flight
-storm 0 20000
+storm 0 25000
 # The processes of the shell run on the other CPU, where their events do not
 # overwrite those of the last storm.
 taskset -p 2 $$ >/dev/null
