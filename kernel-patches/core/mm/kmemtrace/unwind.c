@@ -57,8 +57,8 @@
 /* The stack that is being unwound. */
 struct kmemtrace_bounds {
 	/*
-	 * Of the task's stack: address of the first byte behind it.  Of the interrupts'
-	 * stack: address of its last word, which contains the interrupted stack pointer.
+	 * The task's stack ends at the first byte behind it, the interrupts' stack at its
+	 * last word, which contains the interrupted stack pointer.
 	 */
 	unsigned long	end;
 	bool		is_task;	/* the task's stack, not that of interrupts */
