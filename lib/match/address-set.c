@@ -7,7 +7,8 @@
 #include "lib/base/hash.h"
 
 /*
- * Few bits, because each object far from all others needs a block of its own.
+ * Number of bits in a block. The number is small, because an address that is
+ * far from all others needs a block of its own.
  */
 #define BLOCK_BITS 64
 
@@ -65,8 +66,8 @@ static BitBlock *find(BitBlock *blocks, guint64 mask, guint64 seed, guint64 key)
 }
 
 /*
- * Map addresses to numbers so that addresses one granule apart are neighbours.
- * The map is a rotation and therefore one to one.
+ * Map addresses to numbers so that addresses one granule apart have consecutive
+ * numbers. The map is a rotation and therefore one to one.
  */
 static guint64 number(const KmtMatchAddressSet *set, guint64 address)
 {

@@ -3,7 +3,7 @@
  * A set of addresses of one address namespace. The object table uses the set to
  * remember which addresses it has removed. The set is exact for every 64-bit
  * value. Addresses close to each other share a block of bits, so each of these
- * needs only a few bits.
+ * addresses needs only a few bits of memory.
  *
  * Not thread-safe; each shard has its own sets.
  */

@@ -16,20 +16,21 @@
  * tolerance.
  *
  * The state of an address before its first record is a guess: live if the first
- * record is a FREE, otherwise free. The guess may be wrong if another CPU may
- * have passed the first record. KMT_MATCH_ENTRY_MAYBE_FREE or _MAYBE_LIVE then
- * means that the opposite guess is still possible: each record that would be
- * ambiguous under the opposite guess had a contended counterpart within the
- * tolerance. If the guess leads to a finding and the opposite does not, the
- * opposite is true. The record of the other CPU may arrive after the
- * counterpart; until then KMT_MATCH_ENTRY_UNCONFIRMED is set.
+ * record is a FREE, otherwise free. The guess may be wrong if skewed clocks may
+ * have moved a record of another CPU past the first record.
+ * KMT_MATCH_ENTRY_MAYBE_FREE or _MAYBE_LIVE then means that the opposite guess
+ * is still possible: each record that would be ambiguous under the opposite
+ * guess had a contended counterpart within the tolerance. If the guess leads to
+ * a finding and the opposite does not, the opposite is true. The record of the
+ * other CPU may arrive after the counterpart; until then
+ * KMT_MATCH_ENTRY_UNCONFIRMED is set.
  *
  * docs/definitions.md has the complete rules.
  */
 
 /*
- * Save the CPU and time of the ALLOC of a live entry, before its last record
- * becomes another one.
+ * Save the CPU and time of the ALLOC of a live entry, before another record
+ * overwrites last_file and last_ts of the entry.
  */
 static void save_allocation(KmtMatcher *m, KmtMatchEntry *e)
 {
@@ -85,8 +86,9 @@ static void make_live(KmtMatcher *m, KmtMatchEntry *e, const KmtMatchRecord *r)
 		*index = r->position.index;
 	object = kmt_match_entry_object(m, e, r->hash);
 	if (early) {
-		/* The object must exist before it is deferred, so do not report
-		 * a step, which a slow event of the same record precedes. */
+		/* The consumer must receive the ALLOC before the DEFER. The
+		 * DEFER becomes a slow event, which precedes the step of this
+		 * record, so report the ALLOC by on_alloc, not by a step. */
 		kmt_match_report_alloc(m, &object, r);
 		kmt_match_attach_early(m, e, early);
 	} else {
@@ -259,7 +261,8 @@ void kmt_match_resolve_alloc(KmtMatcher *m, KmtMatchEntry *e,
 	make_live(m, e, r);
 }
 
-/* Make a FREE pending that has no object, or an object of another type. */
+/* Make a FREE pending whose address is closed, or is live with an object of
+ * another type. */
 static void free_ambiguous(KmtMatcher *m, KmtMatchEntry *e,
 			   const KmtMatchRecord *r)
 {
@@ -274,8 +277,8 @@ static void free_ambiguous(KmtMatcher *m, KmtMatchEntry *e,
 			      m->now);
 }
 
-/* Process a FREE of the live object. kmt_match_type_fits() is TRUE for their
- * types. */
+/* Process a FREE of the live object of e. kmt_match_type_fits() is TRUE for the
+ * types of the FREE and the object. */
 static void free_matched(KmtMatcher *m, KmtMatchEntry *e,
 			 const KmtMatchRecord *r)
 {
@@ -299,8 +302,8 @@ static void free_conflicting(KmtMatcher *m, KmtMatchEntry *e,
 	KmtMatchSideEntry *side = kmt_match_side_entry(m, e);
 	KmtMatchPending *p = NULL;
 
-	/* A pending ALLOC replaced an object; this may be the late FREE of that
-	 * object. */
+	/* If a pending ALLOC replaced an object, r may be the late FREE of the
+	 * replaced object. */
 	if (side && kmt_match_is_contended(m, e, file))
 		p = kmt_match_pending_of_type(m, side->allocs,
 					      r->event.type_id);
@@ -315,7 +318,7 @@ static void free_conflicting(KmtMatcher *m, KmtMatchEntry *e,
 		e->flags &= ~KMT_MATCH_ENTRY_MAYBE_FREE;
 	if (p) {
 		report_double(m, p, KMT_MATCH_DOUBLE_RACE, &r->event);
-		/* The FREE may also belong to the new object, and the FREE of
+		/* Instead, r may be the FREE of the new object, and the FREE of
 		 * the old object may be lost. */
 		if ((e->flags & KMT_MATCH_ENTRY_LIVE) && free_may_be_lost(m, p))
 			e->flags |= KMT_MATCH_ENTRY_MAYBE_FREED;

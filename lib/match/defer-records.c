@@ -9,17 +9,19 @@
  *
  * Skewed clocks can move a DEFER past a record of another CPU:
  *
- * - past its FREE, and perhaps past the next ALLOC: the DEFER finds no object,
- *   or the next one. A record of another CPU is within the clock tolerance
- *   before the DEFER. If the DEFER finds no object, or one whose DEFER is not
- *   doubtful, it is late and has no effect.
- * - past its ALLOC: the DEFER finds no object, or one that is deferred already.
- *   If it is not late, it becomes pending, and the next ALLOC within the
- *   tolerance takes it; see may_be_early().
+ * - after the FREE of its object, and perhaps after the next ALLOC of the
+ *   address: the DEFER finds no live object, or the next one. A record of
+ *   another CPU is within the clock tolerance before the DEFER. If the DEFER
+ *   finds no live object, or one that has a DEFER already, which is not
+ *   doubtful, the arriving DEFER is late and has no effect.
+ * - before the ALLOC of its object: the DEFER finds no live object, or an
+ *   earlier one that is deferred already. If the DEFER is not late, it becomes
+ *   pending, and the next ALLOC within the tolerance takes it; see
+ *   may_be_early().
  *
  * The DEFER of an object is doubtful, and the next DEFER replaces it, if a
- * record of another CPU was within the tolerance, or if the DEFER came before
- * the ALLOC.
+ * record of another CPU is within the tolerance before the DEFER, or if the
+ * DEFER came before the ALLOC of the object.
  */
 #include "config.h"
 
@@ -51,7 +53,7 @@ static void report_unmatched(KmtMatcher *m, const KmtMatchRecord *r,
 					  class);
 }
 
-/* Make a DEFER that of the live object, and report it. */
+/* Make the DEFER r that of the live object of e, and report the DEFER. */
 static void attach(KmtMatcher *m, KmtMatchEntry *e, const KmtMatchRecord *r,
 		   gboolean is_doubtful, KmtMatchDeferEffect effect)
 {
@@ -69,11 +71,12 @@ static void attach(KmtMatcher *m, KmtMatchEntry *e, const KmtMatchRecord *r,
 }
 
 /*
- * Return whether a pending DEFER may go to an object that file allocates now.
- * The records of one CPU are in order, so only a DEFER of another CPU can
- * precede its ALLOC. This is the pending DEFER, or the first DEFER of the old
- * object. In the second case the pending DEFER belongs to the old object, and
- * the DEFERs of the two objects are exchanged.
+ * Return whether the pending DEFER p may become that of the object that an
+ * ALLOC of file allocates now. The records of one CPU are in order, so a DEFER
+ * that precedes the ALLOC of its object is not of the CPU of file. Such a
+ * DEFER is p, or the DEFER that the old object, p->replaced, has already. In
+ * the second case p is the true DEFER of the old object, but the new object
+ * gets p: the DEFERs of the two objects are exchanged.
  */
 static gboolean may_be_early(const KmtMatcher *m, const KmtMatchPending *p,
 			     guint16 file)
@@ -172,8 +175,8 @@ static KmtMatchUnmatched unmatched_class(const KmtMatchPending *p,
 	guint guess = p->entry->flags & (KMT_MATCH_ENTRY_MAYBE_LIVE |
 					 KMT_MATCH_ENTRY_UNCONFIRMED);
 
-	/* The object is live under the opposite guess. Its FREE, not the DEFER,
-	 * decides about the guess. */
+	/* Under the opposite guess, the address is still live. A FREE, not a
+	 * DEFER, shows which of the two guesses is true. */
 	if (guess == KMT_MATCH_ENTRY_MAYBE_LIVE)
 		return KMT_MATCH_UNMATCHED_BEFORE_TRACE;
 	return after_loss ? KMT_MATCH_UNMATCHED_AFTER_LOSS

@@ -89,7 +89,8 @@ guint32 kmt_match_intern_get(KmtMatchIntern *intern, guint64 a, guint64 b)
 	if (*slot)
 		return *slot - 1;
 	*slot = add(intern, a, b) + 1;
-	/* At most three quarters full, to keep probe sequences short. */
+	/* Keep at most three quarters of the slots in use, so that probe
+	 * sequences are short. */
 	if (intern->n > intern->mask / 4 * 3 && intern->mask < G_MAXUINT32)
 		grow(intern);
 	return intern->n - 1;

@@ -16,8 +16,8 @@ typedef struct {
 	guint64 word[2];
 } KmtMatchPair;
 
-/* Bits of the largest number, and of the number of pairs in a chunk. The
- * fuzzers use smaller values. */
+/* Width of the number of a pair in bits, and log2 of the number of pairs in a
+ * chunk. The fuzzers use smaller values. */
 #ifndef KMT_MATCH_INTERN_BITS
 #define KMT_MATCH_INTERN_BITS 32
 #endif

@@ -5,16 +5,17 @@
 
 #include "lib/match/keys.h"
 
-/* Second word of a key: type, file, number of the flags pair. */
+/* Second word of a key: type, file, number of a pair of KmtMatchKeys.flags. */
 #define FILE_SHIFT  8
 #define FLAGS_SHIFT 32
 
-/* First word of a flags pair: node, number of a pair in the next table. */
+/* First word of a pair of KmtMatchKeys.flags: node, number of a pair in the
+ * first table that exists of phases, stacks, and owners. */
 #define OWNER_SHIFT 32
 
 /*
- * First word of an owner: pid, cache, context, and a bit that is set if the
- * record has an owner.
+ * First word of a pair of KmtMatchKeys.owners: pid, cache, context, and a bit
+ * that is set if the record has an owner.
  */
 #define CACHE_SHIFT   32
 #define CONTEXT_SHIFT 48
@@ -22,10 +23,12 @@
 
 #define CONTEXT_FLAGS (KMEMTRACE_FLAG_HARDIRQ | KMEMTRACE_FLAG_SOFTIRQ)
 
-/* Parts whose values have a number in the upper half of the first word of a
- * pair of KmtMatchKeys.flags. */
+/* Parts whose values are in the tables phases, stacks, and owners. The upper
+ * half of the first word of a flags pair has the number of the pair there. */
 #define BEYOND_FLAGS (KMT_MATCH_KEY_OWNER | KMT_MATCH_KEY_PHASE)
 
+/* Parts that need the table flags, because the second word of a key has no bits
+ * for their values. */
 #define BEYOND_FILE (KMT_MATCH_KEY_NODE | KMT_MATCH_KEY_GFP | BEYOND_FLAGS)
 
 KmtMatchKeys *kmt_match_keys_new(KmtMatchKeyParts parts,
@@ -53,8 +56,8 @@ KmtMatchKeys *kmt_match_keys_new(KmtMatchKeyParts parts,
 		keys->phases = kmt_match_intern_new();
 	if (parts & KMT_MATCH_KEY_STACK)
 		keys->stacks = kmt_match_intern_new();
-	/* No key has this second word, because no flags pair has the largest
-	 * number. */
+	/* Mark all slots as empty: no key has a second word with all bits set,
+	 * because no flags pair has the largest number. */
 	memset(keys->cache, 0xff, sizeof(keys->cache));
 	return keys;
 }

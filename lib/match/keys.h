@@ -3,7 +3,8 @@
  * Numbers for the properties of allocations.
  *
  * A key is a call site with the kind of memory and, if requested, the CPU,
- * node, gfp flags, owner, and phase. A size is a pair of requested and
+ * node, gfp flags, owner (task, cache, context, stack), and phase (a span of
+ * time; see kmt_match_keys_set_phases()). A size is a pair of requested and
  * allocated bytes. An allocation class is a key with a size. Of these
  * properties, the entry of a live object stores only the number of the
  * allocation class.
@@ -36,7 +37,8 @@ typedef enum {
 
 typedef struct {
 	guint64 call_site;
-	guint64 word; /* second word of the key; all bits set: empty slot */
+	guint64 word; /* second word of the key, whose first word is call_site;
+		       * all bits set: empty slot */
 	guint64 bytes_req;
 	guint64 bytes_alloc;
 	guint32 class_id;
@@ -52,17 +54,19 @@ typedef struct {
 	KmtMatchIntern *keys;
 	KmtMatchIntern *sizes;
 	KmtMatchIntern *classes; /* pairs of key number and size number */
-	/* Each is NULL if parts does not need it. A number in a pair is that of
-	 * a pair in the next table that exists, in the order flags, phases,
-	 * stacks, owners; it is 0 if there is none. */
+	/* Each of these tables is NULL if parts does not need it. "Number" in a
+	 * pair is the number of a pair in the next table that exists, in the
+	 * order flags, phases, stacks, owners; 0 if no further table exists. */
 	KmtMatchIntern *flags;	/* pairs of (node, number) and gfp flags */
-	KmtMatchIntern *owners; /* pairs of (pid, cache, context) and name */
+	KmtMatchIntern *owners; /* pairs of (pid, cache, context) and pointer to
+				 * the task's name */
 	KmtMatchIntern *phases; /* pairs of number and phase */
 	KmtMatchIntern *stacks; /* pairs of number and stack */
 	/* Private: */
 	const KmtInputCapture *capture;
 	const KmtInputTables *tables;
-	const gint64 *starts; /* n_starts; start of each phase but the first */
+	const gint64 *starts; /* array of n_starts times in ns: the start of
+			       * each phase except the first */
 	guint n_starts;
 	guint phase; /* phase of the last record */
 	KmtMatchClassSlot cache[1 << KMT_MATCH_CLASS_CACHE_BITS];
@@ -97,8 +101,9 @@ typedef struct {
 	gint32 node;  /* requested node; KMEMTRACE_NODE_NONE without
 			 KMT_MATCH_KEY_NODE */
 	guint64 gfp_flags;
-	/* Whether the key has an owner. If FALSE, all fields of the owner are
-	 * 0: parts lacks them, or the record has none. */
+	/* Whether the key has an owner, the fields pid to comm. If FALSE, these
+	 * fields are 0: KmtMatchKeys.parts has no part of the owner, or the
+	 * ALLOC is a record of version 1, which has no owner. */
 	gboolean has_owner;
 	guint32 pid;
 	guint16 cache;	  /* KMEMTRACE_CACHE_NONE if there is no cache */
@@ -142,7 +147,7 @@ KmtMatchSize kmt_match_keys_size_of_class(const KmtMatchKeys *keys,
 					  guint32 class_id);
 
 /* Private. kmt_match_keys_second_word() returns the second word of a key that
- * has more parts than call site and kind, without the kind.
+ * has more parts than call site and kind. The caller adds the kind to the word.
  *
  * kmt_match_keys_find_class() returns the class of an event if the cache lacks
  * it, and puts the class into slot front. */

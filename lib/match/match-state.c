@@ -11,7 +11,7 @@
 /*
  * Number of further records of an address that keep the opposite guess although
  * no other CPU has used the address within the clock tolerance. The next such
- * record discards the guess.
+ * record discards the opposite guess.
  */
 #define MAX_UNCONFIRMED 8
 
@@ -42,8 +42,8 @@ void kmt_match_report_free(KmtMatcher *m, const KmtMatchObject *object,
 	gboolean mismatch =
 		!kmt_match_type_fits(m, object->type, r->event.type_id);
 
-	/* The free of the old object and the allocation of the new one may be
-	 * lost. */
+	/* Lost events may explain the mismatch: the FREE of object, and the
+	 * ALLOC of the object that r frees, may be lost. */
 	if (mismatch &&
 	    kmt_match_may_lack_records(m, object->timestamp, r->now)) {
 		m->findings.mismatches_after_loss++;
@@ -60,7 +60,7 @@ void kmt_match_report_step(KmtMatcher *m, const KmtMatchObject *object,
 {
 	gboolean is_alloc = r->event.event_id == KMEMTRACE_EVENT_ALLOC;
 
-	/* A free counts for the kind of its object. */
+	/* A FREE counts for the kind of the object that it frees. */
 	if (r->item)
 		r->item->type = object->type;
 	if (!r->item && is_alloc) {
@@ -131,8 +131,9 @@ void kmt_match_guess_review(KmtMatcher *m, KmtMatchEntry *e, guint16 file)
 }
 
 /*
- * The record returns the address to the state that it had before its last
- * earlier record. Under the opposite guess, that earlier record is ambiguous.
+ * The arriving record reverses the last earlier record of the address: a FREE
+ * follows an ALLOC, or an ALLOC follows a FREE. Under the opposite guess, that
+ * earlier record is ambiguous, and the arriving record is its counterpart.
  */
 gboolean kmt_match_guess_opposite_holds(const KmtMatcher *m, KmtMatchEntry *e,
 					guint16 file)
@@ -163,7 +164,8 @@ void kmt_match_guess_on_free(KmtMatcher *m, KmtMatchEntry *e, guint16 file)
 		return;
 	kmt_match_guess_review(m, e, file);
 	side = kmt_match_side_entry(m, e);
-	/* A pending FREE explains the record under the opposite guess. */
+	/* If another FREE is pending, neither that FREE nor this one is
+	 * ambiguous under the opposite guess. */
 	if ((e->flags & KMT_MATCH_ENTRY_MAYBE_LIVE) && !(side && side->frees) &&
 	    !kmt_match_guess_opposite_holds(m, e, file))
 		e->flags &= ~KMT_MATCH_ENTRY_MAYBE_LIVE;

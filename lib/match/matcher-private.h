@@ -21,12 +21,13 @@ typedef struct {
 	struct kmemtrace_event event;
 	KmtMatchPosition position;
 	guint64 hash;
-	gint64 now; /* merged time in ns, by which every decision is made */
+	gint64 now; /* merged time of the record in ns; decisions use this time
+		     * instead of event.timestamp */
 	guint32 class_id; /* allocation class of an ALLOC */
 	/*
-	 * The pipeline event that receives the step of the record. NULL, or if
-	 * the step cannot represent the decision: report the decision by a call
-	 * of KmtMatchOps.
+	 * The pipeline event in which the decision about the record is stored
+	 * as a KmtMatchStep. If item is NULL, or if no step can represent the
+	 * decision, a callback of KmtMatchOps reports the decision.
 	 */
 	KmtMatchEvent *item;
 } KmtMatchRecord;
@@ -38,24 +39,29 @@ typedef struct KmtMatchPending {
 	struct KmtMatchPending *next_of_kind; /* next pending record of the same
 					       * address and event type */
 	KmtMatchEntry *entry;		      /* entry of the address, which is
-					       * not removed meanwhile */
+					       * not removed while the record
+					       * is pending */
 	KmtMatchRecord record;
-	KmtMatchObject replaced; /* the object that was live, or the last one
-				  * that was; for a FREE, and for a DEFER
-				  * without is_double, timestamp is the time of
-				  * the last earlier ALLOC or FREE of the
-				  * address */
-	gint64 since;		 /* merged time in ns */
+	KmtMatchObject replaced; /* the live object of the address when the
+				  * record became pending, or else the last
+				  * live object; for a FREE, and for a DEFER
+				  * without is_double, replaced.timestamp is the
+				  * time of the last ALLOC or FREE of the
+				  * address before the record */
+	gint64 since; /* merged time in ns at which the record became pending */
 	gboolean mismatch; /* FREE: whether replaced was live and has another
 			    * type */
 	guint32 n_closes;  /* n_closes of the side entry when the record became
-			      pending; a later difference means that the object
-			      was closed */
-	gboolean after_loss; /* ALLOC: whether the entry of replaced had
+			      pending; a later difference means that an object
+			      of the address was closed meanwhile */
+	gboolean after_loss; /* ALLOC: whether the FREE of replaced may be
+			      * missing, because its entry had
 			      * KMT_MATCH_ENTRY_MAYBE_FREED */
 	gboolean is_double;  /* DEFER: whether replaced was live and deferred */
-	guint64 number;	     /* number of pending records before this one */
-	gboolean resolved;
+	guint64 number;	     /* number of records that became pending before
+			      * this one */
+	gboolean resolved;   /* the decision was made; only the list of all
+			      * pending records still contains the record */
 } KmtMatchPending;
 
 /*
@@ -102,11 +108,13 @@ struct KmtMatcher {
 				  * an index + 1 */
 	guint32 unused_side_entry; /* index + 1 of the first unused side entry;
 				    * 0: none */
-	KmtMatchPending *oldest, *newest;
-	KmtMatchPending *unused; /* unused records, linked by next */
-	guint64 n_pending;	 /* number of pending records so far */
-	gint64 due;		 /* merged time after which the decision about
-				  * oldest is due */
+	KmtMatchPending *oldest, *newest; /* ends of the list of all pending
+					   * records, linked by next */
+	KmtMatchPending *unused;	  /* unused records, linked by next */
+	guint64 n_pending; /* number of records that became pending so
+			    * far */
+	gint64 due;	   /* merged time after which the decision about
+			    * oldest is due */
 	KmtMatchFindings findings;
 };
 
@@ -162,13 +170,13 @@ static inline void kmt_match_entry_touch(const KmtMatcher *m, KmtMatchEntry *e,
 {
 	guint64 age;
 
-	/* Saturate at KMT_MATCH_DELTA_NONE: a longer time compares the same as
-	 * every time above the largest tolerance. */
+	/* Saturate at KMT_MATCH_DELTA_NONE, which exceeds every tolerance:
+	 * longer times need not be distinguished. */
 	age = MIN(kmt_match_time_distance(e->last_ts, now),
 		  KMT_MATCH_DELTA_NONE);
 	age += e->other_delta_ns & -(guint64)(e->last_file == file);
-	/* A time above the tolerance compares the same at every later record.
-	 */
+	/* A time above the tolerance can only grow until another CPU uses the
+	 * address, so KMT_MATCH_DELTA_NONE stands for all such times. */
 	e->other_delta_ns =
 		age > m->tolerance ? KMT_MATCH_DELTA_NONE : (guint32)age;
 	e->last_file = file;
@@ -184,11 +192,15 @@ static inline void kmt_match_entry_touch(const KmtMatcher *m, KmtMatchEntry *e,
  */
 KmtMatchObject kmt_match_entry_object(KmtMatcher *m, const KmtMatchEntry *e,
 				      guint64 hash);
-/* Add an entry for an address that has none. */
+/* Add an entry for an address that has none. The entry is closed, and its last
+ * record is one of file at m->now. */
 KmtMatchEntry *kmt_match_entry_new(KmtMatcher *m, guint64 hash, guint type,
 				   guint16 file);
-/* Update the guess about the time before the first record of an address, when a
- * live object is freed by a FREE of a fitting type. */
+/*
+ * A FREE of file, with a fitting type, frees the live object of e. The matcher
+ * guesses whether the address was live before its first record. Discard the
+ * opposite of this guess, unless the opposite is still possible.
+ */
 void kmt_match_guess_on_free(KmtMatcher *m, KmtMatchEntry *e, guint16 file);
 
 /*
@@ -212,12 +224,14 @@ static inline gboolean kmt_match_type_fits(const KmtMatcher *m, guint a,
 void kmt_match_report_alloc(KmtMatcher *m, const KmtMatchObject *object,
 			    const KmtMatchRecord *r);
 /*
- * Count a type mismatch of r and object, and call on_free. A mismatch that
- * lost events may explain is counted separately and not reported.
+ * Call on_free for the FREE r of object. If the two types do not fit, count a
+ * mismatch. A mismatch that lost events may explain is counted separately, and
+ * on_free does not report this mismatch.
  */
 void kmt_match_report_free(KmtMatcher *m, const KmtMatchObject *object,
 			   const KmtMatchRecord *r);
-/* Report the effect of a record on object: an allocation or a free. */
+/* Report that r allocates or frees object: as the step of r->item if possible,
+ * otherwise by on_alloc or on_free. */
 void kmt_match_report_step(KmtMatcher *m, const KmtMatchObject *object,
 			   const KmtMatchRecord *r);
 
@@ -228,9 +242,11 @@ void kmt_match_report_step(KmtMatcher *m, const KmtMatchObject *object,
 KmtMatchSideEntry *kmt_match_side_entry(const KmtMatcher *m,
 					const KmtMatchEntry *e);
 /*
- * Clear KMT_MATCH_ENTRY_UNCONFIRMED if a record of file confirms the opposite
- * guess; discard the opposite guess if the tolerance has passed, or after too
- * many records. Call this before kmt_match_entry_touch().
+ * A record of file arrives. If KMT_MATCH_ENTRY_UNCONFIRMED is set: clear this
+ * flag if a CPU other than that of file used the address within the clock
+ * tolerance; otherwise discard the opposite guess if the last record of the
+ * address is older than the tolerance, or after MAX_UNCONFIRMED such records.
+ * Call this before kmt_match_entry_touch().
  */
 void kmt_match_guess_review(KmtMatcher *m, KmtMatchEntry *e, guint16 file);
 /*
@@ -241,12 +257,16 @@ void kmt_match_guess_review(KmtMatcher *m, KmtMatchEntry *e, guint16 file);
  */
 gboolean kmt_match_guess_opposite_holds(const KmtMatcher *m, KmtMatchEntry *e,
 					guint16 file);
-/* Update the guess when an ALLOC of a closed address arrives. */
+/*
+ * An ALLOC of file arrives for the closed address of e. Discard the opposite of
+ * the guess about the state before the first record, unless the opposite is
+ * still possible.
+ */
 void kmt_match_guess_on_alloc(KmtMatcher *m, KmtMatchEntry *e, guint16 file);
 
 /* ---- lib/match/pending.c ---- */
 
-/* Create and destroy the lists of a matcher. */
+/* Create and destroy the side entries and the pending records of a matcher. */
 void kmt_match_pending_init(KmtMatcher *m);
 void kmt_match_pending_clear(KmtMatcher *m);
 
@@ -259,10 +279,11 @@ KmtMatchSideEntry *kmt_match_side_entry_get(KmtMatcher *m, KmtMatchEntry *e);
  */
 void kmt_match_side_entry_closed(KmtMatcher *m, KmtMatchEntry *e);
 
-/* Make a record pending. The caller sets the fields that depend on its kind. */
+/* Make r pending. The caller then sets the fields of the result that exist only
+ * for the event type of r. */
 KmtMatchPending *kmt_match_pending_add(KmtMatcher *m, KmtMatchEntry *e,
 				       const KmtMatchRecord *r);
-/* Release a record for reuse by kmt_match_pending_add(). */
+/* Release p for reuse by kmt_match_pending_add(). */
 void kmt_match_pending_free(KmtMatcher *m, KmtMatchPending *p);
 
 /* Set m->due after a change of the oldest pending record. */
@@ -280,8 +301,9 @@ KmtMatchPending *kmt_match_pending_of_type(const KmtMatcher *m,
 					   KmtMatchPending *p, guint type);
 
 /* Remove p from its side entry. p stays in the list of all pending records
- * until its time has passed. If p was the last pending record of the address,
- * the side entry may be released. */
+ * until kmt_match_expire_pending() releases it after the clock tolerance. If p
+ * was the last pending record of the address, the side entry may be released.
+ */
 void kmt_match_pending_resolve(KmtMatcher *m, KmtMatchEntry *e,
 			       KmtMatchSideEntry *side, KmtMatchPending *p);
 
@@ -309,19 +331,20 @@ void kmt_match_resolve_defer(KmtMatcher *m, KmtMatchEntry *e,
 /* Decide about a pending DEFER that no ALLOC has explained. */
 void kmt_match_expire_defer(KmtMatcher *m, const KmtMatchPending *p);
 /*
- * Return the oldest pending DEFER of an entry that may belong to an object
- * which file allocates now, or NULL if there is none among the first
- * KMT_MATCH_MAX_SEARCH. free: the pending FREE of this object, or NULL; a DEFER
- * that came after free is not returned.
+ * Return the oldest pending DEFER of an entry that may belong to the object
+ * which an ALLOC of file allocates now, or NULL if there is none among the
+ * first KMT_MATCH_MAX_SEARCH. free: the pending FREE of this object, or NULL; a
+ * DEFER that came after free is not returned.
  */
 KmtMatchPending *kmt_match_early_defer(const KmtMatcher *m,
 				       const KmtMatchEntry *e, guint16 file,
 				       const KmtMatchPending *free);
-/* Give a pending DEFER to object, which is freed at once, and report the DEFER.
- */
+/* Make the pending DEFER p that of object, which was just allocated and which a
+ * pending FREE frees at once, and report the DEFER. */
 void kmt_match_take_defer(KmtMatcher *m, KmtMatchEntry *e, KmtMatchPending *p,
 			  KmtMatchObject *object);
-/* Give a pending DEFER to the live object of an entry, and report it. */
+/* Make the pending DEFER p that of the live object of e, and report the DEFER.
+ */
 void kmt_match_attach_early(KmtMatcher *m, KmtMatchEntry *e,
 			    KmtMatchPending *p);
 
@@ -329,10 +352,11 @@ void kmt_match_attach_early(KmtMatcher *m, KmtMatchEntry *e,
 
 /*
  * Return whether a FREE of this type, on any CPU, can be decided at once: the
- * object is live and not deferred, has a fitting type, its last ALLOC or FREE
- * record is its ALLOC, and no record of the address is pending.
- * kmt_match_fast_path() applies the same rule to most records of a report, but
- * accepts only an equal type and no flag besides KMT_MATCH_ENTRY_LIVE.
+ * object is live and not deferred, has a fitting type, the last ALLOC or FREE
+ * of the address is the object's ALLOC, and no record of the address is
+ * pending. kmt_match_fast_path() applies the same rule to most records of a
+ * report, but accepts only an equal type and no flag besides
+ * KMT_MATCH_ENTRY_LIVE.
  */
 static inline gboolean kmt_match_is_certain_free(const KmtMatcher *m,
 						 const KmtMatchEntry *e,
@@ -356,8 +380,9 @@ G_STATIC_ASSERT((guint)KMT_MATCH_STEP_FREE == KMEMTRACE_EVENT_FREE);
 G_STATIC_ASSERT((KMT_MATCH_STEP_ALLOC & 1) && !(KMT_MATCH_STEP_FREE & 1));
 G_STATIC_ASSERT(KMT_MATCH_STEP_ALLOC == 1 &&
 		KMT_MATCH_STEP_FREE == KMT_MATCH_ENTRY_LIVE + 1);
-/* An entry has at most one of the two guesses, so no entry has the flags that
- * the fast path requires for a DEFER. */
+/* An entry has at most one of the flags KMT_MATCH_ENTRY_MAYBE_LIVE and
+ * _MAYBE_FREE, so no entry has the flags that the fast path requires for a
+ * DEFER. */
 G_STATIC_ASSERT(KMT_MATCH_STEP_DEFER - 1 ==
 		(KMT_MATCH_ENTRY_LIVE | KMT_MATCH_ENTRY_MAYBE));
 
@@ -424,7 +449,8 @@ static inline gboolean kmt_match_fast_path(const KmtMatcher *m,
 		e->last_ts = item->now;
 		return TRUE;
 	}
-	/* The test above leaves only the CPU as a difference. */
+	/* state and wanted can differ only in the bits of the file, which
+	 * identifies the CPU. */
 	item->cross = state != wanted && !is_alloc;
 	kmt_match_entry_touch(m, e, item->file, item->now);
 	return TRUE;

@@ -7,8 +7,9 @@
 
 /*
  * Set lossy, complete_from and complete_until. The files of a truncated capture
- * end at different times, and those of a continued capture begin at different
- * times. A file without a record leaves the time unknown.
+ * end at different times, and the files of a capture that continues another one
+ * begin at different times. If such a capture has a file without a usable
+ * record, the time is unknown, and lossy is set.
  */
 static void find_complete_span(KmtMatcher *m, const KmtInputCapture *capture)
 {
@@ -52,7 +53,8 @@ KmtMatcher *kmt_matcher_new(const KmtInputCapture *capture,
 	m->capture = capture;
 	m->tolerance = (guint64)CLAMP(options->clock_tolerance_ns, 0,
 				      KMT_MATCH_CLOCK_TOLERANCE_MAX_NS);
-	/* Sequence numbers are exact, so no tolerance applies. */
+	/* The timestamps are sequence numbers that the kernel counted for all
+	 * CPUs. Their order is exact, so no tolerance applies. */
 	if (capture->has_sequence_times)
 		m->tolerance = 0;
 	m->now = G_MININT64;

@@ -6,14 +6,15 @@
  *
  * The state of an address depends only on the records of that address and on
  * the times of lost events. The addresses of a capture may therefore be divided
- * among several matchers (shards), each of which receives its records in merged
- * order.
+ * among several matchers (shards), each of which receives the records of its
+ * addresses in merged order.
  *
  * Slab (kmalloc and cache), pages, per-CPU memory and vmalloc are separate
  * address namespaces; see lib/input/namespace.h.
  *
- * DEFER records never change how ALLOC and FREE records are matched: they only
- * add the hand-over to an object.
+ * A DEFER record reports that an object was handed over to be freed later, for
+ * example by kfree_rcu(). DEFER records never change how ALLOC and FREE records
+ * are matched.
  *
  * One thread at a time may use a matcher. Matchers share only the capture and,
  * if given, the keys.
@@ -24,9 +25,9 @@
 #include "lib/match/keys.h"
 #include "lib/match/merge.h"
 
-/* The DEFER record of an object. If another DEFER replaced a doubtful one
- * (KMT_MATCH_DEFER_AGAIN), time is that of the first one, and call_site and
- * file are those of the last one. */
+/* The DEFER record of an object. If a later DEFER of the object replaced the
+ * first one (KMT_MATCH_DEFER_AGAIN), time is that of the first DEFER, and
+ * call_site and file are those of the last DEFER. */
 typedef struct {
 	gint64 time;	   /* merged time in ns */
 	guint64 call_site; /* of the code that handed the object over */
@@ -37,7 +38,7 @@ typedef struct {
 typedef struct {
 	guint64 ptr;
 	gint64 timestamp; /* merged time of the allocation in ns */
-	guint32 class_id; /* see lib/match/keys.h */
+	guint32 class_id; /* allocation class; see lib/match/keys.h */
 	guint16 file;	  /* index of the allocating CPU's file in
 			   * capture->files */
 	guint8 type;	  /* enum kmemtrace_type_id */
@@ -48,8 +49,9 @@ typedef struct {
 } KmtMatchObject;
 
 typedef enum {
-	/* The FREE is the first record of the address, or skewed clocks may
-	 * have moved it past the first one. */
+	/* Memory from before the trace was freed: the FREE is the first record
+	 * of the address, or skewed clocks may have put a FREE of the address
+	 * after the first ALLOC. */
 	KMT_MATCH_UNMATCHED_BEFORE_TRACE,
 	/* Events were lost, possibly the ALLOC. */
 	KMT_MATCH_UNMATCHED_AFTER_LOSS,
@@ -60,9 +62,10 @@ typedef enum {
 typedef enum {
 	/* Events were lost, possibly the FREE. */
 	KMT_MATCH_DOUBLE_AFTER_LOSS,
-	/* The FREE of the old object is present within the clock tolerance, and
-	 * records of two CPUs leave its order to the ALLOC open. Usually, the
-	 * FREE is on another CPU than the ALLOC of the new object. */
+	/* The FREE of the old object is present. Two CPUs used the address
+	 * within the clock tolerance, so that skewed clocks may have put this
+	 * FREE after the ALLOC of the new object, or before the ALLOC of the
+	 * old one. */
 	KMT_MATCH_DOUBLE_RACE,
 	KMT_MATCH_DOUBLE_UNEXPLAINED,
 	KMT_MATCH_N_DOUBLE
@@ -112,11 +115,11 @@ typedef struct {
 			    const KmtMatchPosition *position);
 
 	/*
-	 * The class of a double allocation. For a race, free_event is the late
-	 * FREE of old_object, which is the current record; on_free is not
-	 * called for it. free_event is NULL for the other classes, and for a
-	 * race whose FREE came early and was already reported as "before the
-	 * trace".
+	 * The class of a double allocation, whose ALLOC is event. For a race,
+	 * free_event is the late FREE of old_object, and is the record that the
+	 * matcher processes now; on_free is not called for this FREE.
+	 * free_event is NULL for the other classes, and for a race whose FREE
+	 * came early and was already reported as "before the trace".
 	 */
 	void (*on_double)(gpointer user, const KmtMatchObject *old_object,
 			  const struct kmemtrace_event *event,
@@ -139,8 +142,8 @@ typedef struct {
 			 const KmtMatchPosition *position,
 			 KmtMatchDeferEffect effect);
 
-	/* event is another DEFER of a deferred object. after_loss: the FREE and
-	 * the ALLOC between may be missing. */
+	/* event is another DEFER of a deferred object. after_loss: a FREE and
+	 * an ALLOC of the address may be missing between the two DEFERs. */
 	void (*on_double_defer)(gpointer user, const KmtMatchObject *object,
 				const struct kmemtrace_event *event,
 				const KmtMatchPosition *position,
@@ -157,15 +160,19 @@ typedef struct {
 
 typedef struct KmtMatcher KmtMatcher;
 
-/* Default of clock_tolerance_ns. */
+/* Default of the option --clock-tolerance, in ns. */
 #define KMT_MATCH_CLOCK_TOLERANCE_NS 1000000
-/* Upper limit of clock_tolerance_ns; larger values are reduced to the limit. */
+/* Upper limit of the option --clock-tolerance, in ns. A matcher reduces a
+ * larger clock_tolerance_ns to this limit. */
 #define KMT_MATCH_CLOCK_TOLERANCE_MAX_NS 1000000000
 
 /*
- * keys: the numbers of the allocation classes; may be NULL only if all records
- * come by kmt_matcher_process(). That function allows no parts of
- * KMT_MATCH_KEY_OWNER, because it receives only the fields of version 1.
+ * clock_tolerance_ns: the largest error of the clocks of two CPUs for which the
+ * matcher allows; there is no default.
+ * keys: the tables that number the allocation classes; NULL is allowed only if
+ * all records come by kmt_matcher_process(). With that function, keys->parts
+ * must not contain KMT_MATCH_KEY_OWNER or a part of it, because the function
+ * receives only the fields of version 1.
  * keep_indexes: store the index of the ALLOC record of each object, which takes
  * 8 bytes per entry.
  */
@@ -173,8 +180,8 @@ typedef struct {
 	gint64 clock_tolerance_ns;
 	KmtMatchKeys *keys;
 	gboolean keep_indexes;
-	guint64 hash_seed; /* hash seed that several matchers share, odd; 0:
-			    * choose one */
+	guint64 hash_seed; /* odd hash seed that several matchers share; 0:
+			    * choose a random one */
 	guint shards;	   /* number of matchers that share the addresses; 0 or
 			    * 1: only this one */
 } KmtMatchOptions;
@@ -227,11 +234,11 @@ void kmt_matcher_foreach_deferred(KmtMatcher *matcher,
 /* Numbers of the findings, by class. */
 typedef struct {
 	guint64 unmatched_defers[KMT_MATCH_N_UNMATCHED];
-	guint64 double_defers;
+	guint64 double_defers; /* without double_defers_after_loss */
 	guint64 double_defers_after_loss;
 	guint64 unmatched[KMT_MATCH_N_UNMATCHED];
 	guint64 doubles[KMT_MATCH_N_DOUBLE];
-	guint64 mismatches;
+	guint64 mismatches;	       /* without mismatches_after_loss */
 	guint64 mismatches_after_loss; /* mismatches that lost events may
 					* explain; on_free reports no mismatch
 					*/

@@ -18,7 +18,8 @@ typedef struct {
 	const guint8 *next, *end;
 	guint stride;
 	guint record_size;
-	guint last_type;  /* last type that records of this size may have */
+	guint last_type;  /* largest type_id that records of this size may
+			   * have */
 	gboolean started; /* the file has had a usable record */
 	gint64 now;	  /* merged time of the next record */
 	gint64 last;	  /* timestamp of the next record */
@@ -35,7 +36,7 @@ typedef struct {
  * is the index plus the number of cursors, so that the file sorts after all
  * others. */
 typedef struct {
-	gint64 key;
+	gint64 key; /* merged time of the next record; G_MAXINT64 at the end */
 	guint32 id;
 } KmtMatchTreeItem;
 
@@ -56,8 +57,9 @@ struct KmtMatchMerge {
 	gint64 span_stop;   /* stop without the clock tolerance */
 	gint64 now;	    /* merged time of the last record so far */
 	/*
-	 * The largest step of merged time, exact if it is at least
-	 * KMT_MATCH_TIME_JUMP_NS, and the file of the record after it.
+	 * The largest step of merged time from one record to the next, exact
+	 * only if the step is at least KMT_MATCH_TIME_JUMP_NS, and the file of
+	 * the record after the step.
 	 */
 	gint64 jump_from, jump_until;
 	guint jump_file;
@@ -99,7 +101,7 @@ static inline gboolean kmt_match_is_defer_record(const KmtInputCpuFile *file,
 	       event->event_size == file->record_size && event->ptr != 0;
 }
 
-/* Update the times for the next usable record of a file. */
+/* Update the times of s and merge: event is the next usable record of s. */
 static inline void kmt_match_cursor_update_time(KmtMatchMerge *merge,
 						KmtMatchCursor *s,
 						const KmtInputRawEvent *event)
@@ -154,8 +156,8 @@ gboolean kmt_match_merge_add_non_event(KmtMatchMerge *merge,
 /* Read the next batch of a file. Return FALSE at the end. */
 gboolean kmt_match_cursor_next_batch(KmtMatchCursor *s);
 
-/* Move file i to its next usable record, which may be the current one; return
- * its item for the tree. */
+/* Move the cursor of file i to the next usable record, which may be the record
+ * at the cursor already; return the item of the file for the tree. */
 KmtMatchTreeItem kmt_match_cursor_item(KmtMatchMerge *merge, guint32 i);
 
 /*

@@ -8,9 +8,9 @@
 #include "lib/input/namespace.h"
 #include "lib/match/merge-private.h"
 
-/* Move r from its leaf to the root. The result of a comparison cannot be
- * predicted, so the loser and the winner are exchanged by a mask instead of a
- * branch. */
+/* Put r, the new item of a leaf, into the loser tree: compare it at each node
+ * up to the root. The processor cannot predict the result of a comparison, so a
+ * mask instead of a branch exchanges the loser and the winner. */
 static void replay(KmtMatchMerge *merge, guint leaf, KmtMatchTreeItem r)
 {
 	guint node;
@@ -131,8 +131,9 @@ static inline void advance_time(KmtMatchMerge *merge, gint64 now, guint file)
 }
 
 /*
- * Find the largest step of merged time. Most blocks span less than
- * KMT_MATCH_TIME_JUMP_NS in total and need no search.
+ * Update the largest step of merged time with the n items of a block, including
+ * the step from the previous block to the first item. Most blocks span less
+ * than KMT_MATCH_TIME_JUMP_NS in total and need no search.
  */
 static void find_time_jump(KmtMatchMerge *merge, KmtMatchEvent *const *items,
 			   guint n)
@@ -228,8 +229,8 @@ void kmt_match_merge_release(KmtMatchMerge *merge, const KmtMatchBlock *block)
 }
 
 /*
- * Hold a reference to the buffer of a file's records while the block refers to
- * it.
+ * Add a reference to the current buffer of s to the block, unless the block has
+ * that reference already. The buffer thus exists as long as the block needs it.
  */
 static void keep_buffer(const KmtMatchMerge *merge, KmtMatchBlock *block,
 			KmtMatchCursor *s)

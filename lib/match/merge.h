@@ -53,8 +53,8 @@ gboolean kmt_match_merge_next(KmtMatchMerge *merge,
  * later stage of the pipeline reads the records.
  */
 typedef struct {
-	guint n; /* number of records; fields that a FREE or DEFER does not
-		  * define are undefined */
+	guint n; /* number of records; the fields that FREE and DEFER records
+		  * do not use contain undefined values */
 	GPtrArray *buffers; /* of KmtInputBuffer */
 	GArray *ends; /* for each file, the index of the first record after the
 		       * block */
@@ -86,14 +86,15 @@ void kmt_match_merge_release(KmtMatchMerge *merge, const KmtMatchBlock *block);
 
 /*
  * Return the number of skipped records: those with an unknown event_id or
- * type_id, with an event_size other than the file's, or with an address of 0.
+ * type_id, with an event_size other than the file's, or with an address of 0,
+ * and DEFER records of a type that cannot be deferred.
  * LOST, STOP and mark records, which exist since version 2, are not skipped.
  * The number is complete at the end of the merge; kmt_match_merge_drain() does
  * not count skipped records.
  */
 guint64 kmt_match_merge_skipped(const KmtMatchMerge *merge);
 
-/* A time span, both ends inclusive, in which a CPU lost events; ns. */
+/* A time span, in ns, both ends inclusive, in which a CPU lost events. */
 typedef struct {
 	guint file; /* index in capture->files */
 	gint64 since, until;

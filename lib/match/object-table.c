@@ -8,7 +8,7 @@
 /*
  * Initial number of groups in the first segment of a small table; see
  * kmt_match_table_init(). match-dump-small, report-small and the fuzzers use
- * fewer, so that entries are often removed.
+ * fewer, so that groups become full and segments grow early.
  */
 #ifndef KMT_MATCH_FIRST_GROUPS
 #define KMT_MATCH_FIRST_GROUPS 32
@@ -18,8 +18,9 @@
 #define MORE_GROUPS_FROM (1u << 16)
 
 /*
- * Number of entries to examine for one that may be removed. If there is none,
- * the same number of further entries is added before the next search.
+ * Number of entries that a search for a removable entry examines. If none of
+ * them is removable, the next search in the segment starts only after the same
+ * number of entries has been added to the segment.
  */
 #define MAX_EVICT_SEARCH 64
 
@@ -34,8 +35,8 @@ static void new_groups(KmtMatchSegment *s, guint32 n)
 }
 
 /*
- * Return the inverse modulo 2^64, by Newton's iteration. Each step doubles the
- * number of correct lower bits, which is 3 at the start.
+ * Return the inverse of odd modulo 2^64, by Newton's iteration. Each step
+ * doubles the number of correct lower bits, which is 3 at the start.
  */
 static guint64 inverse(guint64 odd)
 {
@@ -57,8 +58,8 @@ void kmt_match_table_init(KmtMatchTable *table, guint64 seed,
 	table->seed = seed ? seed : kmt_hash_odd_seed();
 	table->seed_inverse = inverse(table->seed);
 	table->min_entries = min_entries;
-	/* Four times as many groups: the table later doubles at the same sizes,
-	 * but fewer times. */
+	/* Start with four times as many groups. A large table then reaches the
+	 * same sizes with fewer doublings. */
 	if (min_entries >= MORE_GROUPS_FROM)
 		n *= 4;
 	table->keep_indexes = keep_indexes;
@@ -121,8 +122,8 @@ static void remove_slot(KmtMatchSegment *s, guint64 hash, guint32 number)
 							     (number + 1))))
 		i = kmt_match_segment_next_group(s, i);
 	slot = &s->groups[i].slots[__builtin_ctz(found)];
-	/* If the group has an unused slot, no search continues beyond it, and
-	 * the slot can become unused. */
+	/* If the group has an unused slot, no search continues beyond the
+	 * group, so the slot of the removed entry can become unused. */
 	if (kmt_match_group_equal_slots(&s->groups[i], G_MAXUINT32, 0)) {
 		*slot = 0;
 		s->n_slots--;
@@ -166,7 +167,7 @@ static KmtMatchEntry *new_chunk(KmtMatchTable *table)
 	KmtMatchEntry *block;
 
 	if (!table->blocks->len || table->n_block == chunks) {
-		/* With indexes, align the block so that an entry's address
+		/* With keep_indexes, align the block so that an entry's address
 		 * gives its block. */
 		g_ptr_array_add(
 			table->blocks,
@@ -200,8 +201,8 @@ static KmtMatchEntry *add_entry(KmtMatchTable *table, KmtMatchSegment *s)
 
 static gboolean may_evict(const KmtMatchEntry *e, gint64 from, gint64 to)
 {
-	/* The guess MAYBE_LIVE must be remembered forever once it is confirmed;
-	 * an unconfirmed guess need not be. */
+	/* A confirmed MAYBE_LIVE, one without UNCONFIRMED, may explain a FREE
+	 * at any later time, so its entry is never removed. */
 	if ((e->flags &
 	     (KMT_MATCH_ENTRY_MAYBE_LIVE | KMT_MATCH_ENTRY_UNCONFIRMED)) ==
 	    KMT_MATCH_ENTRY_MAYBE_LIVE)

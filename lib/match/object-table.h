@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The hash table of addresses: all live addresses, and closed ones until they
- * are removed.
+ * The hash table of addresses: all live addresses, and the closed addresses
+ * (without a live object) until their entries are removed.
  *
  * The table has 4-byte slots that refer to dense 32-byte entries, which never
  * move. The size of a large table is usually at most 48 bytes per live address,
- * without indexes: about a tenth more entries for closed addresses, and slots
- * that are 3/5 full on average. The table is divided into segments whose slots
- * double at different sizes. Growth therefore copies only a small part of the
- * table at a time, and the segments are never all half empty at once.
+ * without keep_indexes: about a tenth more entries for closed addresses, and
+ * slots that are 3/5 full on average. The table is divided into segments whose
+ * slots double at different sizes. Growth therefore copies only a small part of
+ * the table at a time, and the segments are never all half empty at once.
  */
 #ifndef KMEMTRACE_MATCH_OBJECT_TABLE_H
 #define KMEMTRACE_MATCH_OBJECT_TABLE_H
@@ -32,8 +32,9 @@ enum {
 	 * ALLOC, or free before a first FREE; see ambiguous.c. */
 	KMT_MATCH_ENTRY_MAYBE_LIVE = 1 << 2,
 	KMT_MATCH_ENTRY_MAYBE_FREE = 1 << 3,
-	/* The opposite guess still needs a record of another CPU within the
-	 * tolerance. */
+	/* The state of MAYBE_LIVE or MAYBE_FREE is possible only if another CPU
+	 * used the address within the clock tolerance, and no record has shown
+	 * that yet. */
 	KMT_MATCH_ENTRY_UNCONFIRMED = 1 << 4,
 	/* The object is live unless a FREE that was attributed to another
 	 * object freed it. */
@@ -54,15 +55,17 @@ enum {
 
 /*
  * The state of an address. Besides the allocation class of the object, an entry
- * has the time and CPU of the address's last record, and how long before that
- * another CPU used the address. These suffice to decide whether skewed clocks
- * may have changed the order of two records.
+ * has the time and CPU of the address's last ALLOC or FREE, and the time from
+ * the last use of the address by another CPU to that record. These suffice to
+ * decide whether skewed clocks may have changed the order of two records.
  */
 typedef struct {
 	guint64 hash;	  /* hash of the address and its namespace; identifies
 			   * both together with type */
 	gint64 last_ts;	  /* merged time of the last ALLOC or FREE in ns */
-	guint32 class_id; /* see lib/match/keys.h */
+	guint32 class_id; /* allocation class; see lib/match/keys.h */
+	/* last_ts less the time of the last ALLOC or FREE on another CPU than
+	 * that of last_file; KMT_MATCH_DELTA_NONE if above the tolerance */
 	guint32 other_delta_ns;
 	/* index + 1 of the side entry; 0: none */
 	guint32 side : KMT_MATCH_SIDE_BITS;
@@ -84,9 +87,9 @@ G_STATIC_ASSERT(sizeof(KmtMatchEntry) == 32);
 extern KmtMatchEntry kmt_match_no_entry;
 
 /*
- * log2 of the entries in a chunk, which belong to one segment, and in a block,
- * which is allocated at once and serves all segments. match-dump-small,
- * report-small and the fuzzers use smaller values.
+ * log2 of the number of entries in a chunk and in a block. A chunk belongs to
+ * one segment. A block is allocated at once and is divided into chunks for all
+ * segments. match-dump-small, report-small and the fuzzers use smaller values.
  */
 #ifndef KMT_MATCH_CHUNK_BITS
 #define KMT_MATCH_CHUNK_BITS 7
@@ -105,10 +108,11 @@ extern KmtMatchEntry kmt_match_no_entry;
 
 /*
  * Slots are compared in groups of eight. The value 0 marks an unused slot,
- * KMT_MATCH_SLOT_TOMBSTONE that of a removed entry. Other slots have an 8-bit
- * tag of the hash above the index + 1 of an entry. A search starts at the group
- * of the hash and ends at the first group with an unused slot, because an
- * address is inserted into the first group that has room.
+ * KMT_MATCH_SLOT_TOMBSTONE the slot of a removed entry. Every other slot has
+ * the index + 1 of an entry in its lower 24 bits, and a tag, 8 bits of the
+ * entry's hash, in its upper 8 bits. A search starts at the group of the hash
+ * and ends at the first group with an unused slot, because an address is
+ * inserted into the first group that has room.
  */
 #define KMT_MATCH_SLOTS_PER_GROUP 8
 
@@ -133,7 +137,8 @@ typedef struct {
 G_STATIC_ASSERT(sizeof(KmtMatchSegment) == 64 || sizeof(void *) < 8);
 
 /* log2 of the slots in the entry cache. Most records concern a recently used
- * address; the cache finds its entry by the upper bits of the hash. */
+ * address; the cache finds the entry of such an address by the upper bits of
+ * the hash. */
 #ifndef KMT_MATCH_ENTRY_CACHE_BITS
 #define KMT_MATCH_ENTRY_CACHE_BITS 12
 #endif
@@ -153,13 +158,15 @@ typedef struct {
 						   * namespace */
 	guint64 seed;				  /* hash seed */
 	guint64 seed_inverse; /* inverse of seed modulo 2^64 */
-	guint64 min_entries;
+	guint64 min_entries;  /* number of entries of this table below which no
+			       * entry is removed */
 	gboolean keep_indexes;
 } KmtMatchTable;
 
 /*
- * min_entries for a capture, which its shards divide. match-dump-small,
- * report-small and the fuzzers use a smaller value.
+ * Number of entries, for all shards of a capture together, below which no entry
+ * is removed. match-dump-small, report-small and the fuzzers use a smaller
+ * value, so that entries are removed early.
  */
 #ifndef KMT_MATCH_MIN_ENTRIES
 #define KMT_MATCH_MIN_ENTRIES (1 << 17)
@@ -167,15 +174,15 @@ typedef struct {
 
 /*
  * Initialise a table. seed is the odd hash seed; 0 selects a random one. No
- * entry is removed below min_entries entries, KMT_MATCH_MIN_ENTRIES (4 MB) for
- * a capture. keep_indexes reserves 8 bytes per entry for the index of an ALLOC
- * record.
+ * entry is removed while the table has fewer than min_entries entries; the
+ * tables of all shards of a capture have KMT_MATCH_MIN_ENTRIES (4 MB) together.
+ * keep_indexes reserves 8 bytes per entry for the index of an ALLOC record.
  */
 void kmt_match_table_init(KmtMatchTable *table, guint64 seed,
 			  guint64 min_entries, gboolean keep_indexes);
 void kmt_match_table_clear(KmtMatchTable *table);
 
-/* Return the address of a hash. */
+/* Return the address that has this hash in the namespace of type. */
 static inline guint64 kmt_match_table_address(const KmtMatchTable *table,
 					      guint64 hash, guint type)
 {
@@ -280,8 +287,8 @@ static inline KmtMatchEntry *kmt_match_segment_entry(const KmtMatchSegment *s,
 }
 
 /* Prefetch and return the entry that probably belongs to the hash: the first
- * slot of group with its tag. Return kmt_match_no_entry if there is none. group
- * is the result of kmt_match_table_prefetch_slot(). */
+ * slot of group with the tag of the hash. Return kmt_match_no_entry if there is
+ * none. group is the result of kmt_match_table_prefetch_slot(). */
 static inline KmtMatchEntry *
 kmt_match_table_prefetch_entry(KmtMatchTable *table, guint64 hash,
 			       const KmtMatchSlotGroup *group)
@@ -350,7 +357,8 @@ static inline KmtMatchEntry *kmt_match_table_find(KmtMatchTable *table,
  * Add a closed entry for an address that has none. The new entry may replace an
  * entry that is closed and has no pending records, if the merged time of the
  * last record of that entry is at least evict_from and less than evict_to, and
- * if that entry has no confirmed guess KMT_MATCH_ENTRY_MAYBE_LIVE.
+ * if that entry does not have KMT_MATCH_ENTRY_MAYBE_LIVE without
+ * KMT_MATCH_ENTRY_UNCONFIRMED.
  */
 KmtMatchEntry *kmt_match_table_add(KmtMatchTable *table, guint64 hash,
 				   guint type, gint64 evict_from,

@@ -38,12 +38,12 @@ typedef struct {
 /* A part of the addresses, with its matcher. */
 typedef struct {
 	KmtMatcher *matcher;
-	guint number;
+	guint number;		     /* index in KmtMatchPipeline.shards */
 	KmtMatchPipelineBlock *work; /* the current block */
 	const KmtMatchEvent *item; /* the current event; NULL after the last */
 	/* Protected by the lock of the pipeline: */
-	guint64 done; /* number of matched blocks */
-	gboolean busy;
+	guint64 done;  /* number of blocks that this shard has matched */
+	gboolean busy; /* whether a thread matches a block of this shard */
 } KmtMatchShard;
 
 struct KmtMatchPipeline {
@@ -62,15 +62,16 @@ struct KmtMatchPipeline {
 		ring[KMT_MATCH_MAX_BLOCKS]; /* the first n_ring are used */
 	KmtMatchPipelineBlock end; /* decisions after the last record */
 
-	/* Number of finished turns, modulo 2^32. Written under the lock;
-	 * spinning threads read it without the lock. */
+	/* Number of finished turns, modulo 2^32; a turn is the work of one
+	 * stage on one block. Threads write the number under the lock; spinning
+	 * threads read it without the lock. */
 	gint stage_runs;
 
 	GMutex lock;
 	GCond changed;
 	/* Protected by the lock: */
-	guint64 merged; /* number of merged blocks */
-	guint64 consumed;
+	guint64 merged;		     /* number of merged blocks */
+	guint64 consumed;	     /* number of consumed blocks */
 	gboolean merging, consuming; /* whether a thread executes the stage */
 	gboolean waiting;	     /* whether a thread sleeps on changed */
 	gboolean at_end;	     /* whether the merge has reached the end */

@@ -14,7 +14,8 @@
 
 #include "lib/match/pipeline-private.h"
 
-/* If fewer blocks are merged but not matched, the next merge is urgent. */
+/* If fewer blocks are merged but not yet matched by all shards, the next merge
+ * is urgent. */
 #define MIN_QUEUED_BLOCKS 2
 
 /* Time for which a thread spins before it sleeps: several turns of a stage,
@@ -114,10 +115,11 @@ static void run_merge(KmtMatchPipeline *p)
 }
 
 /*
- * Return the number of blocks that wait for a stage, as a thread weighs them.
- * home is the thread whose processor probably has the data of the stage in its
- * cache. For another thread, the stage counts, as one block, only if all blocks
- * of the ring wait.
+ * Return the urgency of a stage for a thread; 0: the thread does not run the
+ * stage. waiting is the number of blocks that wait for the stage. home, modulo
+ * the number of threads, is the thread whose processor probably has the data of
+ * the stage in its cache. For that thread, the urgency is waiting. For another
+ * thread, it is 1 if all blocks of the ring wait, otherwise 0.
  */
 static guint64 urgency(const KmtMatchPipeline *p, guint64 waiting, guint home,
 		       guint thread)

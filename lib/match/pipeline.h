@@ -34,8 +34,9 @@ typedef enum {
  * slow-path events.
  */
 typedef struct {
-	guint32 index;	  /* the record to which the decision belongs; n after
-			   * the last record */
+	guint32 index;	  /* index in the block of the record to which the
+			   * decision belongs; KmtMatchedBlock.n: the decision
+			   * comes after the last record of all blocks */
 	guint8 op;	  /* KmtMatchSlowOp */
 	guint8 delayed;	  /* the decision precedes the record; otherwise it
 			   * belongs to the record and precedes the step of the
@@ -58,8 +59,8 @@ typedef struct {
 
 /*
  * Return TRUE if the decision is about a known object. The object of an
- * unmatched free or hand-over is unknown, as is that of a DEFER whose object
- * was freed before.
+ * unmatched FREE or DEFER is unknown, as is the object of a DEFER that comes
+ * after the FREE of its object.
  */
 static inline gboolean
 kmt_match_slow_event_has_object(const KmtMatchSlowEvent *slow_event)
@@ -77,8 +78,8 @@ typedef struct {
 	const KmtMatchSlowEvent *
 		*slow_events; /* n_slow_events decisions in order */
 	guint n_slow_events;
-	guint32 n_classes; /* number of allocation classes; the classes of all
-			    * records so far are below. 0 for the decisions
+	guint32 n_classes; /* number of allocation classes so far; 0 in the
+			    * call after the last block, with the decisions
 			    * after the last record */
 } KmtMatchedBlock;
 
@@ -86,7 +87,8 @@ typedef struct {
  * Called for each block in order, and once after the last block, by one thread
  * at a time, which may be any thread of the pipeline. matched is valid until
  * the function returns. The function may read the properties of the first
- * n_classes classes, and of those of earlier calls.
+ * n_classes classes. In the call after the last block, n_classes is 0, and the
+ * function may read the properties of all classes of the earlier calls.
  */
 typedef void (*KmtMatchConsumer)(gpointer user, const KmtMatchedBlock *matched);
 
@@ -99,9 +101,9 @@ typedef struct {
 	guint shards;
 	gint64 clock_tolerance_ns;
 	KmtMatchKeys *keys; /* the merge stage alone adds to the keys */
-	/* Merged time in ns, from the first record, after which records are not
-	 * needed. The merge reads slightly further, to decide about ambiguous
-	 * events. */
+	/* Merged time in ns, counted from the first record, after which records
+	 * are not needed; G_MAXINT64: all are needed. The merge reads further
+	 * by the clock tolerance, to decide about ambiguous events. */
 	gint64 stop_ns;
 } KmtMatchPipelineOptions;
 

@@ -26,8 +26,8 @@ typedef struct {
 	gint64 now; /* merged time, ns */
 	union {
 		guint64 hash;	   /* before matching: hash of the address */
-		gint64 alloc_time; /* after matching, FREE: time of the
-				    * allocation as in now */
+		gint64 alloc_time; /* after matching, FREE: merged time of the
+				    * allocation in ns */
 	};
 	guint32 class_id; /* allocation class of the object; see
 			   * lib/match/keys.h */
@@ -52,8 +52,9 @@ typedef struct {
 G_STATIC_ASSERT(sizeof(KmtMatchEvent) == 40 || sizeof(void *) < 8);
 
 /*
- * report-small and the fuzzers use smaller blocks, so that events cross block
- * boundaries.
+ * Largest number of records in a block. report-small and the fuzzers use
+ * smaller blocks, so that the records of one object are often in different
+ * blocks.
  */
 #ifndef KMT_MATCH_BLOCK_RECORDS
 #define KMT_MATCH_BLOCK_RECORDS 2048

@@ -82,7 +82,8 @@ void kmt_tracepoint_inner_read(KmtTracepointInner *inner, const char *text)
 gboolean kmt_tracepoint_inner_has(const KmtTracepointInner *inner,
 				  guint64 return_address)
 {
-	/* A call that ends a function has a return address behind it. */
+	/* If a call is the last instruction of a function, the return address
+	 * is the first address after the function. */
 	for (guint i = 0; i < inner->n; i++)
 		if (return_address > inner->ranges[i].begin &&
 		    return_address <= inner->ranges[i].end)

@@ -10,7 +10,7 @@
 
 #include <glib.h>
 
-/* Upper bound for these functions, including parts such as x.cold. */
+/* Largest number of these functions, including parts such as x.cold. */
 #define KMT_TRACEPOINT_INNER_MAX 32
 
 typedef struct {

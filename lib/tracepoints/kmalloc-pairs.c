@@ -126,7 +126,8 @@ static gboolean decide(KmtTracepointPairs *pairs,
 	return FALSE;
 }
 
-/* Keep the oldest possible first event, and stop waiting for its second one. */
+/* Decide that the oldest possible first event is not dropped: stop waiting for
+ * its second event. */
 static void keep_oldest(KmtTracepointPairs *pairs)
 {
 	if (pairs->n_open == 0)
@@ -174,8 +175,8 @@ void kmt_tracepoint_pairs_add(KmtTracepointPairs *pairs,
 	    record->v1.event_id == KMEMTRACE_EVENT_ALLOC &&
 	    record->v1.bytes_alloc > KMT_TRACEPOINT_PAIRS_BYTES)
 		add_pages(pairs, record);
-	/* The oldest waiting event is the first held record, since the caller
-	 * has taken all others. */
+	/* The ring is full. Stop waiting for the oldest possible first event,
+	 * so that kmt_tracepoint_pairs_next() returns at least one record. */
 	if (pairs->n == KMT_TRACEPOINT_PAIRS_HELD_MAX)
 		keep_oldest(pairs);
 }

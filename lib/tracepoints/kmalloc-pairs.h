@@ -35,8 +35,9 @@
 #include "lib/tracepoints/inner-functions.h"
 
 /*
- * Largest number of held records: a first event, and the records of other
- * contexts that follow it until its own context has an event.
+ * Largest number of held records, which are not written yet: a possible first
+ * event of a pair, and the records of other contexts that follow this event
+ * until the next event of its own context decides about it.
  */
 #define KMT_TRACEPOINT_PAIRS_HELD_MAX 256
 
@@ -52,15 +53,17 @@
  */
 #define KMT_TRACEPOINT_PAIRS_BYTES 8192
 
+/* A page allocation that may be the source of a large kmalloc(). */
 typedef struct {
 	guint32 pid;
 	guint16 context; /* KMEMTRACE_FLAG_SOFTIRQ and _HARDIRQ */
-	guint64 bytes;	 /* 0: unused */
+	guint64 bytes;	 /* allocated size; 0: unused */
 } KmtTracepointPairsPages;
 
+/* A possible first event, which waits for its second event. */
 typedef struct {
-	guint slot;	    /* index in held of a possible first event */
-	gboolean has_pages; /* the page allocator reported its pages */
+	guint slot;	    /* index of the event in KmtTracepointPairs.held */
+	gboolean has_pages; /* the page allocator reported the event's pages */
 } KmtTracepointPairsOpen;
 
 /*
@@ -69,10 +72,12 @@ typedef struct {
  */
 typedef struct {
 	const KmtTracepointInner *inner;
-	struct kmemtrace_event_v2s *held; /* ring; NULL until it is needed */
-	guint first, n;			  /* first held record, number */
-	guint64 dropped[KMT_TRACEPOINT_PAIRS_HELD_MAX / 64]; /* bit set */
-	guint n_open;
+	/* Ring of the held records; NULL until the first one. */
+	struct kmemtrace_event_v2s *held;
+	guint first, n; /* index of the first held record; number of them */
+	/* Bit i is set if the record held[i] is dropped instead of written. */
+	guint64 dropped[KMT_TRACEPOINT_PAIRS_HELD_MAX / 64];
+	guint n_open; /* number of elements of open, oldest first */
 	KmtTracepointPairsOpen open[KMT_TRACEPOINT_PAIRS_OPEN_MAX];
 	guint next_pages; /* index in pages that is overwritten next */
 	KmtTracepointPairsPages pages[KMT_TRACEPOINT_PAIRS_PAGES];

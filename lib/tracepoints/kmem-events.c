@@ -3,6 +3,7 @@
 
 #include "lib/tracepoints/kmem-events.h"
 
+/* Value of a 4-byte field pfn if the event has no page. */
 #define NO_PFN_32 G_MAXUINT32
 
 #define FIELD(name, member)                                                    \

@@ -63,16 +63,17 @@ extern const KmtTracepointName kmt_tracepoint_names[];
 extern const guint kmt_tracepoint_n_names;
 
 /*
- * Gap of the page tracepoints without callchains, and the rest of this gap with
- * callchains.
+ * What the page tracepoints do not report: the first text applies to a
+ * recording without callchains, the second to a recording with callchains.
  */
 #define KMT_TRACEPOINT_GAP_PAGE_CALLERS                                        \
 	"the callers that allocate or free pages, and the requested node"
 #define KMT_TRACEPOINT_GAP_PAGE_NODES "the requested node of pages"
 
 /*
- * Return the gaps of a recording with tracepoints of these types, each 1U <<
- * KMEMTRACE_TYPE_..., as newly allocated texts for not_seen in kmemtrace.meta.
+ * Return what a recording with tracepoints of these types does not contain:
+ * newly allocated texts for not_seen in kmemtrace.meta. types has the bit 1U <<
+ * KMEMTRACE_TYPE_... of each type whose tracepoints were recorded.
  */
 GPtrArray *kmt_tracepoints_not_seen(guint types);
 
@@ -143,9 +144,9 @@ gboolean kmt_tracepoint_convert_any(const KmtTracepoint *point,
 
 /*
  * Convert an event to a record of version 1. data has at least
- * point->min_bytes, in the host's byte order; time is in ns. Returns FALSE if
- * the event describes no memory: a failed allocation, an allocation of 0 bytes,
- * or a free of NULL or of ZERO_SIZE_PTR.
+ * point->min_bytes bytes, in the host's byte order; time is in ns. Returns
+ * FALSE if the event describes no memory: a failed allocation, an allocation of
+ * 0 bytes, or a free of NULL or of ZERO_SIZE_PTR.
  */
 static inline gboolean kmt_tracepoint_convert(const KmtTracepoint *point,
 					      const guint8 *data, gint64 time,

@@ -9,11 +9,13 @@
 typedef struct {
 	char *name;
 	guint16 number;
-	guint64 object_size, size; /* in bytes; 0: no allocation was seen */
-	gboolean shared;	   /* only in the first cache with this name:
-				    * another cache has the same name */
-	guint16 first; /* number of the first cache with this name; 0 in
-			* the first one */
+	/* Largest requested size, and allocated size, of the objects in bytes;
+	 * 0: no allocation was seen. */
+	guint64 object_size, size;
+	gboolean shared; /* only in the first cache with this name: another
+			  * cache has the same name */
+	guint16 first;	 /* number of the first cache with this name; 0 in
+			  * the first one */
 } Cache;
 
 /* A former name of a task, valid until a time in ns. */
@@ -24,15 +26,15 @@ typedef struct {
 } OldName;
 
 struct KmtTracepointTables {
-	GPtrArray *caches;   /* Cache *; the index is the number minus 1 */
-	GHashTable *by_name; /* name -> first Cache with this name */
-	GHashTable *by_size; /* further caches, by first and size */
-	GHashTable *tasks;   /* pid -> name; NULL if the name is unknown */
-	GArray *old;	     /* OldName */
-	guint32 last_pid;
-	gboolean any_pid;
-	guint64 n_dropped; /* task names that were lost */
-	gint64 dropped_until;
+	GPtrArray *caches;    /* Cache *; the index is the number minus 1 */
+	GHashTable *by_name;  /* name -> first Cache with this name */
+	GHashTable *by_size;  /* further caches, by first and size */
+	GHashTable *tasks;    /* pid -> name; NULL if the name is unknown */
+	GArray *old;	      /* OldName */
+	guint32 last_pid;     /* pid of the last added task, if any_pid */
+	gboolean any_pid;     /* whether a task was added */
+	guint64 n_dropped;    /* task names that were lost */
+	gint64 dropped_until; /* time in ns of the last such loss */
 };
 
 static void cache_free(gpointer data)

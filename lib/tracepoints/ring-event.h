@@ -43,7 +43,8 @@ typedef struct {
 			   * events */
 } KmtTracepointCursor;
 
-/* Combine delta with the next word to a time. */
+/* Return the time whose lower 27 bits are delta, and whose upper bits are in
+ * the word at next. */
 static inline guint64 kmt_tracepoint_ring_long_time(guint32 delta,
 						    const guint8 *next)
 {
@@ -96,9 +97,9 @@ kmt_tracepoint_ring_set_damaged(KmtTracepointCursor *cursor)
 
 /*
  * Skip an entry that is not an event: a timestamp or a discarded event, whose
- * type is KMT_TRACEPOINT_RING_PADDING or more. body points behind the entry's
- * first word and contains at least one more word. Returns FALSE if the page is
- * damaged.
+ * type is KMT_TRACEPOINT_RING_PADDING or more. Update cursor->time_ns. body
+ * points behind the entry's first word; at least one word follows there.
+ * Returns FALSE if the page is damaged.
  */
 static inline gboolean kmt_tracepoint_ring_skip(KmtTracepointCursor *cursor,
 						guint type, guint32 delta,

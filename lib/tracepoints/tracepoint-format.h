@@ -36,8 +36,8 @@ struct tep_event;
 struct tep_handle *kmt_tracepoint_formats_new(guint long_bytes, GError **error);
 
 /*
- * Parse a format file, text, and return the event, which belongs to formats.
- * Return NULL and sets *error if the text cannot be parsed.
+ * Parse text, the content of a format file, and return the event, which belongs
+ * to formats. Returns NULL and sets *error if the text cannot be parsed.
  */
 struct tep_event *kmt_tracepoint_formats_add(struct tep_handle *formats,
 					     const char *system,
@@ -56,7 +56,7 @@ gboolean kmt_tracepoint_formats_add_known(struct tep_handle *formats,
 /*
  * Create a tracepoint from its format, and set *common; common->bytes is only
  * increased and must be 0 before the first call. page_bytes and cpus: see
- * kmt_tracepoint_prepare(). The caller frees the result with g_free(). Return
+ * kmt_tracepoint_prepare(). The caller frees the result with g_free(). Returns
  * NULL and sets *error if a required field is missing or is not an integer.
  */
 KmtTracepoint *kmt_tracepoint_new(const KmtTracepointName *name,
