@@ -6,9 +6,9 @@
 #include <glib.h>
 
 /*
- * Return how many of the @n elements have an address of at most @address. An
- * element has @size bytes and begins with its address, a guint64; the elements
- * are sorted by it.
+ * Return how many of the @n elements have an address of at most @address. Each
+ * element has @size bytes and begins with its address, a guint64. The elements
+ * are sorted by address.
  */
 static inline guint kmt_count_addresses_to(gconstpointer elements, guint n,
 					   gsize size, guint64 address)

@@ -32,7 +32,10 @@ static inline guint64 kmt_hash(guint64 seed, guint64 key)
 	return h ^ h >> 32;
 }
 
-/* Hash a string from a file; replaces g_str_hash(). Any thread. */
+/*
+ * Hash function for strings. Use this function instead of g_str_hash() for a
+ * hash table whose keys come from a file. Any thread may call this function.
+ */
 guint kmt_str_hash(gconstpointer text);
 
 #endif

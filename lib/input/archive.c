@@ -213,10 +213,10 @@ typedef struct {
 } TarReader;
 
 /*
- * Set data, n and truncated of member for a content inside the memory of the
- * tar. Return FALSE if the content must be read from a stream, or cannot be
- * read. libarchive returns pointers into the memory of the tar, except for a
- * sparse member.
+ * If the content of a member is in the memory of the tar, set data, n and
+ * truncated of *member and return TRUE. Return FALSE if the content must be
+ * read from a stream, or cannot be read. libarchive returns pointers into the
+ * memory of the tar, except for a sparse member.
  */
 static gboolean find_mapped_data(const TarReader *tar,
 				 struct archive_entry *entry,

@@ -14,7 +14,10 @@
  */
 #define PIPE_BYTES (1 << 20)
 
-/* Number of bytes per read for a peek. The fuzzers use fewer. */
+/*
+ * Number of bytes that kmt_input_byte_stream_peek() requests per read. The
+ * fuzzers use a smaller number.
+ */
 #ifndef PEEK_CHUNK_BYTES
 #define PEEK_CHUNK_BYTES 4096
 #endif

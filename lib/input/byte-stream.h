@@ -47,9 +47,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtInputByteStream, kmt_input_byte_stream_free)
 gsize kmt_input_byte_stream_read(KmtInputByteStream *bytes, void *to, gsize n);
 
 /*
- * Return a pointer to the next *n bytes without consuming them. If fewer bytes
- * remain, the function reduces *n. The pointer is valid until the next call for
- * the same stream.
+ * Return a pointer to the next *n bytes without consuming them. If fewer than
+ * *n bytes remain, set *n to the number of remaining bytes. The pointer is
+ * valid until the next call for the same stream.
  */
 const guint8 *kmt_input_byte_stream_peek(KmtInputByteStream *bytes, gsize *n);
 

@@ -95,9 +95,9 @@ static guint count_missing(const KmtInputCapture *capture)
 }
 
 /*
- * Return FALSE and set *error if the ABI version is newer than this program,
- * because the meaning of keys may have changed. name is the name of
- * kmemtrace.meta for messages.
+ * Return FALSE and set *error if the capture has a newer ABI version than this
+ * program supports, because the meaning of keys may have changed. name is the
+ * name of kmemtrace.meta for messages.
  */
 static gboolean is_known_version(GKeyFile *meta, const char *name,
 				 GError **error)
@@ -405,7 +405,7 @@ static void read_version(KmtInputCapture *capture)
 {
 	guint64 version, major, minor;
 
-	/* load() has refused newer versions. */
+	/* load() has refused versions above KMEMTRACE_ABI_VERSION. */
 	if (meta_uint64(capture->meta, "capture", "abi_version", &version))
 		capture->abi_version = (guint)version;
 	if (read_release(capture->meta, &major, &minor))

@@ -27,8 +27,8 @@
 gboolean kmt_input_parse_cpu_name(const char *name, guint *cpu);
 
 /*
- * Append an empty file to capture->files and return it. The capture owns the
- * file.
+ * Append a KmtInputCpuFile without content to capture->files and return the
+ * KmtInputCpuFile. The capture owns it.
  */
 KmtInputCpuFile *kmt_input_capture_add_file(KmtInputCapture *capture,
 					    const char *path, guint cpu);
@@ -47,9 +47,8 @@ void kmt_input_capture_add_note(KmtInputCapture *capture, const char *format,
 
 /* ---- lib/input/open-file.c ---- */
 
-/* Append an empty file to capture->files, as kmt_input_capture_add_file() does.
- * If the capture already has KMT_INPUT_MAX_FILES - 1 files, set *error and
- * return NULL. */
+/* Append a KmtInputCpuFile as kmt_input_capture_add_file() does. If the capture
+ * already has KMT_INPUT_MAX_FILES - 1 files, set *error and return NULL. */
 KmtInputCpuFile *kmt_input_add_file_checked(KmtInputCapture *capture,
 					    const char *path, guint cpu,
 					    GError **error);
@@ -126,9 +125,9 @@ char *kmt_input_tar_display_path(const KmtInputCapture *capture,
 /*
  * Find kmemtrace.meta beside the files and parse it into capture->meta, which
  * stays NULL unless every directory of the files has one. Set the fields of the
- * capture that the content determines, without those of kmt_input_meta_apply().
- * An invalid file, or two files of different captures, are an error: return
- * FALSE and set *error.
+ * capture that the content determines, except the fields that
+ * kmt_input_meta_apply() sets. An invalid file, or two files of different
+ * captures, are an error: return FALSE and set *error.
  */
 gboolean kmt_input_meta_read(KmtInputCapture *capture, GError **error);
 /*

@@ -50,17 +50,18 @@ typedef struct KmtInputCapture KmtInputCapture;
  * capture also lists the files that contain no records.
  *
  * A regular file of layout B that is not compressed is mapped completely,
- * unless its offset as standard input is not 0. Any other file is a stream,
- * which a KmtInputReader reads once and in order, unless its content was copied
- * to a temporary file, which is then mapped. Until the end of a stream, the
- * fields size, n_records, truncated_bytes and defect describe only the part
- * that was read so far.
+ * unless the file is standard input with a file offset other than 0. Any other
+ * file is a stream, which a KmtInputReader reads once and in order, unless
+ * kmt_input_capture_open() copied the content to a temporary file, which is
+ * then mapped. Until the end of a stream, the fields size, n_records,
+ * truncated_bytes and defect describe only the part that was read so far.
  *
  * lib/input detects record size and byte order of layout B by a vote over the
- * event_size fields of up to 16 records. For a stream the vote covers the first
- * records. If fewer than half of the records agree, the file gets the format of
- * the other files or else of kmemtrace.meta. Without either, a format of at
- * least two records is used, or else version 1 in the byte order of this host.
+ * event_size fields of up to 16 records. For a stream, these records are in the
+ * first 64 KiB. If fewer than half of the examined records agree, the file gets
+ * the format of the other files or else of kmemtrace.meta. Without either, the
+ * file gets a format that at least two examined records have, or else version 1
+ * in the byte order of this host.
  *
  * If another process truncates a mapped file, an access beyond the new end
  * raises SIGBUS.
@@ -116,8 +117,9 @@ struct KmtInputCapture {
 	/* kmemtrace.meta states that the capture is complete. FALSE without
 	 * kmemtrace.meta. */
 	gboolean complete;
-	gboolean continues; /* an earlier reader already consumed the first
-			     * records */
+	gboolean continues; /* another process had already read the first
+			     * records from the kernel's buffers when this
+			     * recording began */
 	gboolean shortened; /* a file is shorter than kmemtrace.meta states */
 	gboolean damaged;   /* the end of a file cannot be read */
 	/*

@@ -148,8 +148,9 @@ static KmtInputDecodeResult decode_start(const KmtInputLayoutVariant *v,
 }
 
 /*
- * Extend a 32-bit sequence number to 64 bits. The difference to the last number
- * is interpreted as signed, so that a wraparound continues the sequence.
+ * Extend a 32-bit sequence number to 64 bits. The difference to the number of
+ * the previous record is interpreted as signed, so that a wraparound continues
+ * the sequence.
  */
 static gint64 unwrap(KmtInputDecoder *d, guint32 number)
 {

@@ -51,8 +51,8 @@ typedef struct {
  */
 typedef struct {
 	KmtInputLayoutVariant variant;
-	/* Layout C only: the sequence number of the last record, extended from
-	 * 32 to 64 bits. Valid if has_sequence. */
+	/* Layout C only: the sequence number of the record decoded before,
+	 * extended from 32 to 64 bits. Valid if has_sequence. */
 	gboolean has_sequence;
 	gint64 sequence;
 } KmtInputDecoder;

@@ -185,8 +185,8 @@ static void append_part(KmtInputMarks *marks, OpenMark *open,
 	}
 	if (open->open)
 		close_incomplete(marks, open);
-	/* The file begins with MORE records, because their MARK is older than
-	 * the capture. This is not a defect. */
+	/* All records before this one in the file are MORE records: their MARK
+	 * is older than the first record of the file. This is not a defect. */
 	if (index == open->leading) {
 		open->leading++;
 		return;
@@ -391,8 +391,9 @@ static void resolve_kind(KmtInputMarks *marks, const KmtInputTables *tables,
 	mark->kind = tables ? kmt_input_tables_mark_kind(tables, mark->number)
 			    : NULL;
 	if (!mark->kind) {
-		/* A number is a defect only if a valid table lacks this number.
-		 * Number 0 is always a defect. */
+		/* An unknown number is a defect only if the table of
+		 * annotations exists and is valid. Number 0 is always a defect.
+		 */
 		if (!mark->number ||
 		    (tables && kmt_input_tables_has_marks(tables)))
 			add_defect(marks, KMT_INPUT_MARK_UNKNOWN, mark->file,

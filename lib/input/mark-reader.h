@@ -29,8 +29,8 @@ typedef enum {
 	 * is not a multiple of 8, or exceeds the limit of the kernel. */
 	KMT_INPUT_MARK_BAD_SIZE,
 	/*
-	 * The table has no annotation with the number of the mark, or the
-	 * number is 0.
+	 * The table of annotations has no entry with the number of the mark, or
+	 * the number is 0.
 	 */
 	KMT_INPUT_MARK_UNKNOWN,
 	/* The payload does not match the argument types of the annotation. */

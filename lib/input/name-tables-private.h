@@ -9,8 +9,8 @@
 #include "lib/input/name-tables.h"
 
 /*
- * The name of a task up to and including the time until, in ns. The array of
- * names is sorted by pid and until.
+ * A name that a task had up to and including the time until, in ns. The array
+ * of names is sorted by pid and until.
  */
 typedef struct {
 	gint64 until;
@@ -19,9 +19,10 @@ typedef struct {
 } KmtInputTaskName;
 
 typedef struct {
-	guint32 number;
-	guint32 n;
-	guint64 first; /* index of the first address in addresses */
+	guint32 number; /* number of the stack in the records */
+	guint32 n;	/* number of addresses */
+	guint64 first;	/* index in KmtInputTables.addresses of the first of the
+			 * n addresses */
 } KmtInputStack;
 
 /* A table file and the defects found in the file. */
@@ -38,24 +39,26 @@ struct KmtInputTables {
 	KmtInputNameTable tasks_table;
 	KmtInputNameTable marks_table;
 	GPtrArray *marks; /* array of KmtInputMarkKind, sorted by number */
-	guint64 unnumbered_marks; /* annotations that got no number */
+	guint64 unnumbered_marks; /* number of annotations to which the kernel
+				   * gave no number */
 	KmtInputNameTable stacks_table;
 	KmtInputNameTable tags_table; /* only in a KmtInputTagTable */
 	GArray *tags;		      /* array of KmtInputTag */
 	KmtInputCache **caches;	  /* G_MAXUINT16 + 1 pointers, indexed by cache
 				   * number; an unused number has NULL */
-	guint n_duplicate_caches; /* count of caches whose number another cache
-				   * already has */
+	guint n_duplicate_caches; /* count of rows with the cache number of an
+				   * earlier row */
 	GArray *tasks;	/* array of KmtInputTaskName, sorted by pid and until */
 	GArray *stacks; /* array of KmtInputStack, sorted by number */
 	GArray *addresses; /* array of guint64: the addresses of all stacks */
-	guint64 dropped;   /* task names that the recorder dropped; in a
-			    * KmtInputTagTable, allocations without a source
-			    * line */
+	guint64 dropped;   /* number of task names that the recorder dropped; in
+			    * a KmtInputTagTable, number of allocations without
+			    * a source line */
 	gboolean is_from_ftrace; /* the records come from tracepoints, so task
 				  * names may be missing */
-	guint64 unnumbered;	 /* caches that got no number */
-	guint64 n_without_stack; /* records whose stack was not stored */
+	guint64 unnumbered;	 /* number of caches to which the kernel gave no
+				  * number */
+	guint64 n_without_stack; /* number of records without a stack */
 	/* If dropped is not 0, names of tasks up to this time in ns are
 	 * uncertain. */
 	gint64 exact_after;

@@ -25,16 +25,18 @@ typedef struct {
  * Return whether the records of the capture have at least version 2 and
  * therefore owner fields. A capture without kmemtrace.meta has none, because
  * the meaning of the bytes beyond version 1 is then unknown. Code that depends
- * on a field of version 2 calls this function; code that depends only on ids
- * compares the record size with KMEMTRACE_EVENT_SIZE_V2.
+ * on a field of version 2 calls this function; code that depends only on the
+ * event id or the type id compares the record size with
+ * KMEMTRACE_EVENT_SIZE_V2.
  */
 gboolean kmt_input_capture_has_owners(const KmtInputCapture *capture);
 
 /*
  * Copy the owner fields of a record, in the byte order of this host.
- * kmt_input_capture_has_owners() must be TRUE. swapped is the field swapped of
- * the record's file. A LOST record gets an owner with all fields 0; the owner
- * of a mark has no cache.
+ * kmt_input_capture_has_owners() must be TRUE. swapped: the byte order of the
+ * record differs from this host; file->swapped for a record in file->map, FALSE
+ * for a record from a KmtInputReader. A LOST record gets an owner with all
+ * fields 0; the owner of a mark has no cache.
  */
 void kmt_input_record_owner(const guint8 *record, gboolean swapped,
 			    KmtInputRecordOwner *owner);
@@ -42,8 +44,8 @@ void kmt_input_record_owner(const guint8 *record, gboolean swapped,
 /*
  * kmt_input_capture_has_stacks() returns whether the records have a stack
  * number. kmt_input_record_stack() returns the stack number of such a record,
- * which is a key for kmt_input_tables_stack(). swapped is the field swapped of
- * the record's file.
+ * which is a key for kmt_input_tables_stack(). swapped has the same meaning as
+ * for kmt_input_record_owner().
  */
 gboolean kmt_input_capture_has_stacks(const KmtInputCapture *capture);
 guint32 kmt_input_record_stack(const guint8 *record, gboolean swapped);
@@ -82,8 +84,8 @@ typedef struct {
 	guint number; /* number of the cache in the records, 1 to 65535 */
 	guint64 object_size; /* usable bytes of an object */
 	guint64 size;	     /* bytes that an object occupies in its slab */
-	gint64 created;	     /* time of creation in ns; 0 if before the first
-			      * session */
+	gint64 created;	     /* time of creation in ns; 0 if before tracing was
+			      * first enabled */
 	gint64 destroyed;    /* time of destruction in ns; G_MAXINT64 if the
 			      * cache was not destroyed */
 	const char *name;    /* name of the cache; any bytes but NUL */

@@ -172,8 +172,8 @@ static void count_records(KmtInputCapture *capture)
 }
 
 /*
- * Return whether a mapped file has a valid record with this id. A LOST record
- * without lost events does not count.
+ * Return whether a mapped file has a valid record with this event id. LOST
+ * records that report 0 lost events are ignored.
  */
 static gboolean has_record(const KmtInputCpuFile *file, guint8 event_id)
 {
@@ -214,8 +214,9 @@ static void find_recorded_loss(KmtInputCapture *capture)
 }
 
 /*
- * Set may_defer. Without kmemtrace.meta, a DEFER record shows a kernel whose
- * kfree() frees objects of any cache; search the mapped files for one.
+ * Set may_defer. Without kmemtrace.meta, search the mapped files for a DEFER
+ * record, and set kfree_of_caches if there is one: a DEFER record shows that
+ * kfree() of the traced kernel frees objects of any cache.
  */
 static void find_defers(KmtInputCapture *capture)
 {

@@ -15,8 +15,8 @@
 #include "lib/input/record-stream.h"
 
 /*
- * Path that represents standard input. The directory of this path contains no
- * capture.
+ * Path of the KmtInputCpuFile that reads standard input. kmemtrace.meta and the
+ * tables are searched in the directory of the path, and /dev contains none.
  */
 #define STDIN_PATH "/dev/stdin"
 

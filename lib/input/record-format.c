@@ -150,9 +150,10 @@ const char *kmt_input_capture_byte_order(const KmtInputCapture *capture)
  * Detect the layout and format of a file. If the result is uncertain, return
  * layout B.
  *
- * An allocation of layout D can have the size of a record of layout B. Its
- * event id 0 does not occur in layout B, so a file that begins with this id is
- * tested for the older layouts, too.
+ * An allocation of layout D can have the size of a record of layout B. But an
+ * allocation of layout D has event id 0, which does not occur in layout B.
+ * Therefore a file that begins with event id 0 is tested for the older layouts,
+ * too.
  */
 static RecordFormat format_of(const FileHead *head, KmtInputLayout wanted)
 {

@@ -6,7 +6,10 @@
 
 #include "lib/input/record-reader.h"
 
-/* The pages of a file are released when this number of bytes has been used. */
+/*
+ * kmt_input_reader_release() releases the pages of a file in steps of this
+ * number of bytes.
+ */
 #define RELEASE_STEP_BYTES (4u << 20)
 
 /* Alignment of released ranges in bytes: the size of a large page. If a range

@@ -5,7 +5,7 @@
  *
  * If a mapped file already has this byte order, the reader returns pointers
  * into the mapping. Otherwise the reader reads or converts the records into
- * buffers of limited size.
+ * buffers of at most 2048 records.
  */
 #ifndef KMEMTRACE_INPUT_RECORD_READER_H
 #define KMEMTRACE_INPUT_RECORD_READER_H

@@ -13,7 +13,8 @@
 struct KmtInputRecordStream {
 	KmtInputByteStream *bytes;
 	KmtInputDecoder
-		decoder; /* decoder of the records; unused for layout B */
+		decoder; /* decoder of the records; for layout B, which needs no
+			  * decoder, only variant.layout is set */
 	guint8 *raw;	 /* buffer for undecoded bytes; the bytes from
 			  * at up to n are not decoded yet */
 	gsize at, n;

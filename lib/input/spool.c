@@ -10,9 +10,9 @@
 #include "lib/input/spool.h"
 
 /*
- * Number of buffered bytes from which on kmt_input_spool_add() writes them, and
- * number of bytes per read of a stream. The fuzzers use fewer, to test the
- * buffer ends.
+ * kmt_input_spool_add() writes its buffer to the file when the buffer contains
+ * at least this number of bytes. kmt_input_spool_add_stream() reads this number
+ * of bytes at a time. The fuzzers use a smaller number to test the buffer ends.
  */
 #ifndef STEP_BYTES
 #define STEP_BYTES (256 * 1024)

@@ -6,7 +6,9 @@
 #include "lib/input/name-tables-private.h"
 #include "lib/input/tag-table.h"
 
-/* The members tags_table, tags, dropped and warnings of tables are used. */
+/*
+ * Only the members tags_table, tags, dropped and warnings of tables are used.
+ */
 struct KmtInputTagTable {
 	KmtInputTables tables;
 };
@@ -29,14 +31,16 @@ static gboolean are_equal(const KmtInputTag *a, const KmtInputTag *b)
 }
 
 /*
- * Sort the call sites and keep one for each address. Return the number of
- * addresses that have two different source lines with the same, latest went,
- * which no kernel writes.
+ * Sort the call sites and keep only the one with the latest went of each
+ * address. Return the number of addresses at which several call sites have this
+ * went but differ in the source line, function or module; no kernel writes such
+ * a table.
  */
 static guint sort_tags(GArray *tags)
 {
 	guint i, kept = MIN(tags->len, 1), twice = 0;
-	gboolean counted = FALSE; /* twice includes the last address */
+	gboolean counted = FALSE; /* twice includes the address of the last kept
+				   * call site */
 
 	g_array_sort(tags, compare_tags);
 	for (i = 1; i < tags->len; i++) {

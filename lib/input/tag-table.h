@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The table of call sites with allocation tags, the file tags of a capture. A
- * kernel records the source lines of the call sites at which memory was
- * allocated while it profiled allocations.
+ * The table of call sites with allocation tags, from the file named "tags" of a
+ * capture. Each row has the source line of a call site at which the kernel
+ * allocated memory while allocation profiling (CONFIG_MEM_ALLOC_PROFILING) was
+ * on.
  *
  * A KmtInputTagTable does not change after its creation, so any thread may read
  * it without a lock.
@@ -14,10 +15,10 @@
 
 /* The strings belong to the table. */
 typedef struct {
-	guint64 address;      /* call site of records, never 0 */
-	gint64 went;	      /* time in ns when the module was unloaded or its
-			       * init code with this address had ended;
-			       * G_MAXINT64 if neither */
+	guint64 address;      /* value of call_site in the records, never 0 */
+	gint64 went;	      /* time in ns when the code of the call site was
+			       * freed: with the module, or as init code of the
+			       * module; G_MAXINT64 if the code was not freed */
 	guint line;	      /* line in file, never 0 */
 	const char *module;   /* name of the kernel module, or "" for the kernel
 			       * itself */
@@ -37,9 +38,9 @@ void kmt_input_tag_table_free(KmtInputTagTable *table);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtInputTagTable, kmt_input_tag_table_free)
 
 /*
- * Return the call sites, sorted by address, and set *n to their number. An
- * address occurs once: if modules had call sites at the same address, the one
- * that was unloaded last, or is still loaded, is used. The table owns the
+ * Return the call sites, sorted by address, and set *n to their number. Each
+ * address occurs once: if several call sites had the same address at different
+ * times, the array has the call site with the latest went. The table owns the
  * array.
  */
 const KmtInputTag *kmt_input_tag_table_get(const KmtInputTagTable *table,

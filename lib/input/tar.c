@@ -21,8 +21,9 @@ typedef struct {
 typedef struct {
 	KmtInputCapture *capture;
 	/*
-	 * Owner of the mapping of the tar, which the cpu files point into, or
-	 * of the compressed tar. NULL mapping if the tar came from a pipe.
+	 * Owner of the mapping of the tar file. The cpu files point into this
+	 * mapping if the tar is not compressed. file->mapping is NULL if the
+	 * tar was not mapped, for example because it came from a pipe.
 	 */
 	KmtInputCpuFile *file;
 	char *path;

@@ -85,8 +85,8 @@ static gboolean is_linked_object(const char *name)
 
 /*
  * Return X from -DKBUILD_MODNAME='"X"', quoted as kbuild quotes it; "" if the
- * command compiles for the kernel itself; NULL if a module is not named. The
- * string is valid as long as @tree.
+ * command compiles for the kernel itself; NULL if the command compiles for a
+ * module but has no such option. The string is valid as long as @tree.
  */
 static const char *module_of_command(KmtSymBuildTree *tree, const char *command)
 {
@@ -330,8 +330,8 @@ const char *kmt_sym_build_tree_directory(const KmtSymBuildTree *tree,
 	if (!directory)
 		directory = unique_directory(definitions, module ? module : "",
 					     TRUE);
-	/* No definition has this module. kbuild compiles an object that is
-	 * linked into several modules only once, and an object may have no
-	 * command file. */
+	/* Without a definition for this module, use all definitions: kbuild
+	 * compiles an object that is linked into several modules only once, and
+	 * an object may have no command file. */
 	return directory ? directory : common_directory(definitions);
 }

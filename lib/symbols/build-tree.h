@@ -37,12 +37,12 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSymBuildTree, kmt_sym_build_tree_free)
 /*
  * Return the directory that @function was compiled in, relative to the root of
  * the tree: "net/core".  @module is the module that holds the function, NULL
- * for the kernel itself.  Definitions for @module are preferred to others;
- * among them, strong ones are preferred to weak ones. The result is
- * KMT_SYM_BUILD_TREE_AMBIGUOUS if the preferred definitions are in several
- * directories, and NULL if there is no definition. Equal directories are the
- * same string, which is valid as long as the tree. Any thread may call this
- * function.
+ * for the kernel itself.  Definitions for @module are preferred to others; of
+ * the definitions for @module, strong ones are preferred to weak ones. The
+ * result is KMT_SYM_BUILD_TREE_AMBIGUOUS if the preferred definitions are in
+ * several directories, and NULL if there is no definition. Equal directories
+ * are the same string, which is valid as long as the tree. Any thread may call
+ * this function.
  */
 const char *kmt_sym_build_tree_directory(const KmtSymBuildTree *tree,
 					 const char *function,

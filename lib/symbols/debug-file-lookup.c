@@ -135,8 +135,9 @@ static GPtrArray *find_inlined(KmtSymCompileUnit *unit, Dwarf_Addr address)
 }
 
 /*
- * Return the absolute directory in which the compiler ran. The attribute may be
- * missing or relative; it is then completed from "/".
+ * Return the absolute directory in which the compiler ran. If DW_AT_comp_dir is
+ * a relative path, it is interpreted relative to "/"; if the attribute is
+ * missing, the result is "/".
  */
 static char *unit_directory(Dwarf_Die *unit)
 {

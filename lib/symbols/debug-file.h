@@ -40,9 +40,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSymDebugFile, kmt_sym_debug_file_free)
 const char *kmt_sym_debug_file_build_id(const KmtSymDebugFile *file);
 
 /*
- * Call @func for each symbol that a section contains, except section and file
- * symbols. @section is the index of the ELF section that contains the symbol.
- * @name lives as long as the file.
+ * Call @func for each named symbol that is defined in an ELF section of the
+ * file, except symbols of the types STT_SECTION and STT_FILE. @section is the
+ * index of that ELF section. @name lives as long as the KmtSymDebugFile.
  */
 typedef void (*KmtSymDebugSymbolFunc)(const char *name, guint64 address,
 				      guint section, gpointer user);

@@ -234,7 +234,7 @@ static const char *short_path(const KmtSymDwarf *dwarf, const char *path,
 
 /*
  * Copy a text from the debug information. Such text is shown on terminals, so
- * control characters are escaped.
+ * '?' replaces each control character in the copy.
  */
 static const char *store_text(KmtSymDwarf *dwarf, const char *text)
 {

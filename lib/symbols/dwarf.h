@@ -11,7 +11,8 @@
 
 typedef struct {
 	const char *vmlinux;   /* NULL: search in debug_dir */
-	const char *debug_dir; /* files of modules, .build-id; or NULL */
+	const char *debug_dir; /* directory with debug files of modules, and a
+				* .build-id subdirectory; or NULL */
 	const char *build_id;  /* of the traced kernel, hexadecimal; NULL:
 				* unknown */
 	const char *release;   /* of the traced kernel, as uname -r prints;
@@ -37,8 +38,8 @@ void kmt_sym_dwarf_free(KmtSymDwarf *dwarf);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSymDwarf, kmt_sym_dwarf_free)
 
 /*
- * Source location of a return address. The KmtSymDwarf owns the strings; those
- * of an allocation tag belong to the KmtSymTags.
+ * Source location of a return address. The KmtSymDwarf owns the strings, or the
+ * KmtSymTags if the location comes from an allocation tag.
  */
 typedef struct {
 	const char *file; /* relative to the root of the source if inside it,

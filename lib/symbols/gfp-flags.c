@@ -10,10 +10,10 @@ typedef struct {
 
 struct KmtSymGfp {
 	guint major;
-	guint first_minor; /* first minor version of the table */
-	guint last_minor;  /* last minor version of the table */
-	/* Table terminated by a NULL name, in the order in which the names are
-	 * matched. */
+	guint first_minor; /* first minor version that has these flags */
+	guint last_minor;  /* last minor version that has these flags */
+	/* Flag names in the order in which kmt_sym_gfp_format() tries them. The
+	 * last element has a NULL name. */
 	const GfpName *names;
 };
 

@@ -112,8 +112,8 @@ static const guint8 digits[256] = {
 
 #ifdef __x86_64__
 /*
- * Parse sixteen lower-case digits at once, which is how a 64-bit kernel prints
- * an address. Return FALSE for any other text.
+ * Parse sixteen hexadecimal digits (0 to 9, a to f) at once, which is how a
+ * 64-bit kernel prints an address. Return FALSE for any other text.
  */
 static inline gboolean parse_sixteen(const char *at, guint64 *number)
 {
@@ -143,9 +143,9 @@ static inline gboolean parse_sixteen(const char *at, guint64 *number)
 }
 #else
 /*
- * Parse eight lower-case digits at once, as the kernel prints them. The value
- * is converted back and compared with the text; if they differ, the text was
- * not eight digits.
+ * Parse eight hexadecimal digits (0 to 9, a to f) at once. The value is
+ * converted back and compared with the text; if they differ, the text was not
+ * eight such digits.
  */
 static inline gboolean parse_eight(const char *at, guint64 *number)
 {
@@ -165,8 +165,8 @@ static inline gboolean parse_eight(const char *at, guint64 *number)
 }
 
 /*
- * Parse sixteen lower-case digits, which is how a 64-bit kernel prints an
- * address.
+ * Parse sixteen hexadecimal digits (0 to 9, a to f), which is how a 64-bit
+ * kernel prints an address. Return FALSE for any other text.
  */
 static inline gboolean parse_sixteen(const char *at, guint64 *number)
 {

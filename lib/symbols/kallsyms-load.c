@@ -10,9 +10,9 @@
 #include <string.h>
 
 /*
- * Limit of the file size in bytes: four times the size for distribution
- * kernels. The entries of such a file need up to three quarters of its size in
- * memory, in addition to the text.
+ * Maximum size of a kallsyms file or System.map in bytes: four times the size
+ * for distribution kernels. In addition to the text, the table entries need
+ * memory of up to three quarters of the file size.
  */
 #define MAX_SIZE (64u << 20)
 
@@ -29,10 +29,11 @@
 typedef struct {
 	const char *path;
 	KmtSymTable *symbols;
-	GHashTable *modules; /* module name -> number + 1 */
-	guint16 last_module; /* number + 1; most lines have the module of the
-			      * previous line */
-	guint n_valid;
+	GHashTable *modules;  /* module name -> number + 1 */
+	guint16 last_module;  /* number + 1 of the module that find_module()
+			       * returned last; most lines have the module of the
+			       * previous line */
+	guint n_valid;	      /* number of lines that describe a symbol */
 	gboolean all_zero;    /* all addresses so far are 0 */
 	guint64 last_address; /* highest address while the entries are in order
 			       */
@@ -273,7 +274,8 @@ static inline gboolean add_common_line(Loader *loader, const char **at)
 }
 
 /*
- * A NUL byte ends a line too, so that damage does not hide the lines behind it.
+ * Parse all lines. A NUL byte also ends a line, because a NUL in a damaged file
+ * would otherwise hide all lines after the NUL.
  */
 static void read_lines(Loader *loader)
 {

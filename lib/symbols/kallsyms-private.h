@@ -9,17 +9,17 @@
 #include "lib/symbols/line-reader.h"
 
 /*
- * One symbol. The name stays in the text of the file and is NUL-terminated on
- * its first use. Few names are used, and writing to a page of the private
- * mapping copies the page.
+ * One symbol. The name stays in the text of the file, and the first use of the
+ * name stores a NUL after it. Most names are never used; terminating them would
+ * copy pages, because a write to a page of a private mapping copies the page.
  */
 typedef struct {
 	guint64 address;
 	guint32 name;	/* offset in the text, in bytes */
 	guint16 module; /* number + 1 of the module; 0: the kernel itself */
-	guint16 length : 12;
-	guint16 code : 1;
-	guint16 weak : 1;
+	guint16 length : 12; /* length of the name in bytes */
+	guint16 code : 1;    /* the symbol is a function */
+	guint16 weak : 1;    /* the symbol type is w or W */
 } KmtSymTableEntry;
 
 G_STATIC_ASSERT(sizeof(KmtSymTableEntry) == 16);

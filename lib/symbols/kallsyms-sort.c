@@ -79,8 +79,8 @@ static void merge(const KmtSymTableEntry *a, guint n_a,
 
 /*
  * The kernel's own symbols are in order, the symbols of modules are not. Only
- * the unordered rest is sorted, by a radix sort: qsort() would take longer than
- * the rest of the load.
+ * the entries after the ordered start of the array are sorted, by a radix sort:
+ * qsort() would take longer than all other steps of kmt_sym_table_load().
  */
 void kmt_sym_table_sort(KmtSymTable *symbols)
 {

@@ -146,8 +146,8 @@ static gboolean in_section(const KmtSymTable *symbols,
 }
 
 /*
- * Return the function that contains @address: the nearest symbol at or below
- * it. Return NULL if there is none.
+ * Find the nearest symbol at or below @address. Return this symbol if it is a
+ * function that can contain @address, otherwise NULL.
  */
 static const KmtSymTableEntry *find(const KmtSymTable *symbols, guint64 address)
 {

@@ -24,15 +24,15 @@ typedef enum {
 
 typedef struct KmtSymTable KmtSymTable;
 
-/* Symbol of an address. The strings belong to the KmtSymTable; those of an
- * allocation tag belong to the KmtSymTags. */
+/* Symbol of an address. The KmtSymTable owns the strings, or the KmtSymTags if
+ * the symbol comes from an allocation tag. */
 typedef struct {
 	const char *name;
 	const char *module; /* NULL: the kernel itself */
 	guint64 offset;	    /* of the address from the start of the function, in
 			     * bytes */
-	guint line;	    /* 0, unless the name is that of an allocation tag:
-			     * the line of the tag; offset is then 0 */
+	guint line;	    /* source line if the symbol comes from an
+			     * allocation tag (offset is then 0); else 0 */
 } KmtSymbol;
 
 /*
@@ -55,7 +55,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSymTable, kmt_sym_table_free)
 gboolean kmt_sym_table_lookup(const KmtSymTable *symbols, guint64 address,
 			      KmtSymbol *symbol);
 
-/* Return the address of _stext or of _text; 0 if unknown. */
+/*
+ * kmt_sym_table_stext() returns the address of _stext, and kmt_sym_table_text()
+ * returns the address of _text; 0 if unknown.
+ */
 guint64 kmt_sym_table_stext(const KmtSymTable *symbols);
 guint64 kmt_sym_table_text(const KmtSymTable *symbols);
 

@@ -10,14 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Size of one read(); a build may define another one. */
+/* Number of bytes per read(). The fuzzers use a smaller number. */
 #ifndef READ_BYTES
 #define READ_BYTES (1u << 20)
 #endif
 
 /*
  * Map the file over anonymous memory. If the padding extends beyond the last
- * page of the file, an anonymous page provides it.
+ * page of the file, an anonymous page contains the rest of the padding.
  */
 static gboolean map(KmtSymTextFile *file, int fd, gsize size)
 {

@@ -22,13 +22,14 @@
 /* ---- load offset of the kernel ---- */
 
 typedef struct {
-	guint64 stext; /* address of _stext in the file; 0: unknown */
-	guint64 text;
+	guint64 stext;	      /* address of _stext in the file; 0: unknown */
+	guint64 text;	      /* address of _text in the file; 0: unknown */
 	GHashTable *sample;   /* name -> expected address in the file */
 	GHashTable *found;    /* sampled names that the file has */
 	GHashTable *matching; /* sampled names with the expected address in the
 			       * file */
-	guint64 bias;
+	guint64 bias; /* address in the running kernel minus address in the
+		       * file */
 } KernelCheck;
 
 static void record_base(const char *name, guint64 address, guint section,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Translate addresses of the running kernel to addresses of a debug file. The
- * translation is computed from symbols that both have.
+ * translation is computed from the symbols that occur both in the kernel's
+ * symbol table and in the debug file.
  */
 #ifndef KMEMTRACE_SYMBOLS_SOURCE_LOCATION_H
 #define KMEMTRACE_SYMBOLS_SOURCE_LOCATION_H

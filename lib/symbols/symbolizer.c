@@ -259,10 +259,11 @@ gboolean kmt_symbolizer_symbol(const KmtSymbolizer *symbolizer, guint64 address,
 		symbols && kmt_sym_table_lookup(symbols, address, symbol);
 
 	/*
-	 * A return address is in the function of its tag, or in a function
-	 * into which the compiler inlined that function. Otherwise the address
-	 * is that of the tag itself, or another module has replaced the module
-	 * of the tag.
+	 * If the address is in the function that its tag names, return this
+	 * function with the offset. Otherwise return the function of the tag:
+	 * the compiler inlined that function into the function at the address,
+	 * or the address is that of the tag itself and in no function, or
+	 * another module now has the address.
 	 */
 	if (!tag || (found && is_function(symbol->name, tag->function)))
 		return found;

@@ -43,15 +43,16 @@ typedef struct {
 } KmtSymbolizerOptions;
 
 /*
- * Other modules may read the fields before the private ones, and write none.
+ * Other source files may read the fields before the private ones. They must not
+ * write any field.
  */
 typedef struct {
 	KmtSymDwarf *dwarf;    /* NULL: no debug information */
-	KmtSymBuildTree *tree; /* NULL: no built kernel tree given, or names
-				* are not wanted */
+	KmtSymBuildTree *tree; /* NULL: no built kernel tree given, or
+				* options->raw was set */
 	const KmtSymGfp *gfp;  /* NULL: flags of this kernel unknown */
-	KmtSymTags *tags;      /* NULL: the capture has no tags, or names are
-				* not wanted */
+	KmtSymTags *tags;      /* NULL: the capture has no tags, or
+				* options->raw was set */
 	/* Private fields: */
 	KmtSymTable *symbols; /* NULL: none, or not loaded yet */
 	char *source; /* path or captured_name of the symbols; NULL: none, or
@@ -90,8 +91,9 @@ void kmt_symbolizer_check(const KmtSymbolizer *symbolizer,
 			  GPtrArray *warnings);
 
 /*
- * Return the path of the symbols, NULL if there are none. The symbolizer owns
- * the string.
+ * Return the name of the file that the symbols come from: its path, or
+ * captured_name. Return NULL if there are no symbols. The symbolizer owns the
+ * string.
  */
 const char *kmt_symbolizer_path(const KmtSymbolizer *symbolizer);
 
