@@ -186,8 +186,8 @@ static void print_count(const KmtCheck *check, KmtRuleId rule, FILE *out)
 			check->kept[rule]);
 }
 
-/* Print the rest of a line that counts unmatched records: those that are no
- * error, by their cause. */
+/* Print the rest of a line that counts errors of unmatched records: the numbers
+ * of unmatched records that are no error, by their cause. */
 static void print_explained(const guint64 *unmatched, FILE *out)
 {
 	fprintf(out,

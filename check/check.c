@@ -45,7 +45,8 @@ static void add_file_error(KmtCheck *check, KmtRuleId rule,
 	}
 }
 
-/* Discard the errors from index @from on. */
+/* Remove the stored errors from index @from on. check->counts still counts
+ * them. */
 static void drop_errors(KmtCheck *check, guint from)
 {
 	guint i;
@@ -275,7 +276,8 @@ static gboolean is_searched(KmtRuleId rule)
 	       rule == KMT_RULE_DOUBLE_DEFER;
 }
 
-/* Collect the searched errors by record_id(), and their addresses. */
+/* Collect the stored errors of the rules of is_searched(), by record_id(), and
+ * the addresses of their records. */
 static void collect_addresses(KmtCheck *check, GHashTable *errors,
 			      GHashTable *addresses)
 {

@@ -10,7 +10,8 @@
 #include "lib/match/matcher.h"
 
 /*
- * One error. If it concerns no single record, @index is n_records of the file.
+ * One error: record number @index of @file breaks @rule. For an error of the
+ * whole file, @index is the file's n_records.
  */
 typedef struct {
 	KmtRuleId rule;
@@ -41,8 +42,9 @@ typedef struct {
 	guint64 *usable;	   /* number of usable records of each file */
 	GPtrArray *notes; /* char *: kmt_match_merge_notes(); empty unless
 			   * @across_files */
-	KmtMatchFindings findings; /* counts of all classes, errors or not;
-				    * 0 unless @across_files */
+	KmtMatchFindings findings; /* all findings of the matcher, including
+				    * those that are no errors; 0 unless
+				    * @across_files */
 	KmtInputTables *tables;
 	KmtInputTagTable *tags;
 	gboolean has_marks;

@@ -101,8 +101,9 @@ static gboolean lost_time(const KmtRuleInput *in)
 	       (in->previous && since < in->previous->timestamp);
 }
 
-/* Return the cache of a cache object. Return NULL for other memory, if the
- * record names no cache, or if the table is invalid or lacks the cache. */
+/* Return the table entry of the cache that the record names. Return NULL if the
+ * record names no cache, if its memory is no cache object, or if the table is
+ * missing, invalid or lacks the cache. */
 static const KmtInputCache *find_cache(const KmtRuleInput *in)
 {
 	if (!in->owner || in->owner->cache == KMEMTRACE_CACHE_NONE ||
@@ -126,7 +127,8 @@ static gboolean is_beyond(gint64 a, gint64 b, gint64 tolerance_ns)
 	return a < b && (guint64)b - (guint64)a > (guint64)tolerance_ns;
 }
 
-/* For merged caches, the table has the largest requested object size. */
+/* If the kernel merged several slab caches into one, cache->object_size is the
+ * largest of their object sizes. */
 static gboolean wrong_cache(const KmtRuleInput *in)
 {
 	const KmtInputCache *cache = find_cache(in);
@@ -177,7 +179,8 @@ static gboolean unknown_stack(const KmtRuleInput *in)
 	       !kmt_input_tables_stack(in->tables, in->stack, &n);
 }
 
-/* Losses after the last record are counted in overruns only. */
+/* Fewer reported losses than overruns are no error, because no record reports a
+ * loss after the last record. */
 static gboolean lost_too_much(const KmtRuleInput *in)
 {
 	return in->file->has_overruns && in->lost > in->file->overruns;

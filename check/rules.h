@@ -30,7 +30,8 @@ typedef enum {
 	KMT_RULE_TIME_BACKWARDS,
 	KMT_RULE_LOST_NOTHING,
 	KMT_RULE_LOST_TIME,
-	/* Rules of records with an owner. Records of a loss have none. */
+	/* Rules of the owner fields (cache, pid, flags) and of the stack. A
+	 * record of lost events has none of these fields. */
 	KMT_RULE_UNKNOWN_CACHE,
 	KMT_RULE_WRONG_CACHE,
 	KMT_RULE_UNKNOWN_TASK,
@@ -72,7 +73,8 @@ typedef struct {
 	const KmtInputRecordOwner *owner;
 	guint32 stack; /* stack of @event, or KMEMTRACE_STACK_NONE */
 	const KmtInputTables *tables;
-	gint64 tolerance_ns; /* tolerance of clocks of two CPUs, ns */
+	gint64 tolerance_ns; /* assumed largest difference of the clocks of two
+			      * CPUs, ns */
 	guint64 lost;	     /* lost events that the usable records of the
 			      * file report so far, saturated */
 } KmtRuleInput;

@@ -7,13 +7,15 @@
 #include "report/aggregate.h"
 #include "lib/match/pipeline.h"
 
-/* The figures of one allocation class. */
+/* The figures of one allocation class: the allocations with the same
+ * KmtMatchKey and the same sizes. */
 typedef struct {
 	KmtCounters *
 		counters; /* the group's; NULL: the filter excludes the class */
 	union {
-		guint64 records[2]; /* basic statistics: number of FREE and
-				     * ALLOC records without a slow event */
+		guint64 records[2]; /* basic statistics: numbers of FREE [0] and
+				     * ALLOC [1] records that the matcher
+				     * decided without a slow event */
 		struct {
 			guint64 window; /* last window with an event of the
 					 * class */
@@ -29,12 +31,14 @@ typedef struct {
 
 #define NO_CLASS G_MAXUINT32
 
-/* A cached reference to the counter of the findings of one class with the same
- * call sites: @call_site and, through @class_id, that of the object's ALLOC. */
+/* A cached pointer to a counter of KmtFindingCounts: the number of findings of
+ * @class with the same call sites. One call site is @call_site. A finding with
+ * two call sites also has the call site of the allocation class @class_id. */
 typedef struct {
 	guint64 call_site;
 	guint64 *count;	  /* NULL: the slot is unused */
-	guint32 class_id; /* NO_CLASS: the finding has one call site */
+	guint32 class_id; /* allocation class of the object; NO_CLASS: the
+			   * finding has one call site */
 	guint8 class;	  /* KmtFindingClass */
 	guint8 type;	  /* type of the slow event */
 } KmtFindingSlot;
@@ -55,22 +59,22 @@ typedef struct {
 	gboolean ended;	     /* a record after the span was read */
 	gboolean live_overflowed; /* live bytes exceeded 2^64 - 1 */
 	guint window;		  /* index of the current window */
-	gint64 window_end;
+	gint64 window_end; /* last moment of the current window, merged time */
 	KmtCounters window_kinds[KMT_N_KINDS];
-	guint64 window_frees[KMT_N_KINDS]; /* as free_records, of the current
-					    * window */
+	guint64 window_frees[KMT_N_KINDS]; /* FREE records of the current
+					    * window, by kind */
 	guint64 records;		   /* number of records read */
-	guint64 slow_frees[KMT_N_KINDS];   /* basic statistics: frees counted by
-					    * slow events */
+	guint64 slow_frees[KMT_N_KINDS];   /* basic statistics: frees that slow
+					    * events added to the counters */
 	KmtFindingSlot
 		finding_slots[64];  /* cache of recently counted findings */
 	KmtClassStats *class_stats; /* n_class_stats entries, by class_id */
 	guint32 n_class_stats;
-	guint32 n_basic;		   /* classes initialised for
-					    * kmt_basic_steps() */
-	guint64 free_records[KMT_N_KINDS]; /* FREE records by kind; in basic
-					    * statistics without those of fast
-					    * steps */
+	guint32 n_basic;		   /* kmt_basic_steps() initialised the
+					    * classes below this number */
+	guint64 free_records[KMT_N_KINDS]; /* FREE records of the span, by kind;
+					    * in basic statistics only those
+					    * with op KMT_MATCH_STEP_NONE */
 	/* Counters by kind. SLAB has only its live bytes, their peak, and the
 	 * epoch. */
 	KmtCounters kinds[KMT_N_KINDS + 1]; /* The last entry is the parent of
@@ -145,8 +149,8 @@ static inline void kmt_detailed_at_time(KmtAccounting *accounting, gint64 now)
 		kmt_detailed_advance(accounting, now);
 }
 /* Account for the part of a block after the span: the records from @from on and
- * the slow events from @next on. An object that is freed or replaced there was
- * live at the end of the span, unless it was allocated after the span. */
+ * the slow events from @next on. An object that these free or replace was live
+ * at the end of the span, unless it was allocated after the span. */
 void kmt_detailed_after_span(KmtAccounting *accounting,
 			     const KmtMatchedBlock *matched, guint from,
 			     guint next);

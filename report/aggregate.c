@@ -119,8 +119,9 @@ static void set_span(KmtAccounting *accounting)
 }
 
 /*
- * Set the time range of the capture. If the span ended early, the merge may
- * have read only a part of the mapped files, so their ends are included.
+ * Set first_timestamp and last_timestamp of the capture. If the span ends
+ * before the capture, the merge may have stopped before the end of the files.
+ * This function then reads the last records of the files that are no streams.
  */
 static void set_range(KmtAccounting *accounting, const KmtMatchMerge *merge)
 {
@@ -330,7 +331,8 @@ static void init_kinds(KmtAccounting *accounting)
 		&accounting->kinds[KMT_KIND_SLAB];
 	accounting->kinds[KMT_KIND_CACHE].parent =
 		&accounting->kinds[KMT_KIND_SLAB];
-	/* The last counters receive the other kinds; no figure uses them. */
+	/* The parent of the other kinds is an extra entry that no figure uses.
+	 */
 	for (kind = KMT_KIND_PAGES; kind < KMT_KIND_SLAB; kind++)
 		accounting->kinds[kind].parent =
 			&accounting->kinds[KMT_N_KINDS];

@@ -32,11 +32,12 @@ typedef struct {
 	const KmtFilter *filter;
 	KmtSpan span;
 	gboolean lifetimes;	 /* compute KmtDetail of each group */
-	guint64 churn_ns;	 /* shorter lifetimes are short-lived */
+	guint64 churn_ns;	 /* an object that lives less is short-lived */
 	const KmtPhases *phases; /* for KMT_BY_MARK, or NULL */
 	gboolean cross; /* count frees by CPU and by pair of call sites */
 	guint jobs;	/* maximum number of threads */
-	gint64 clock_tolerance_ns; /* of the clocks of two CPUs */
+	gint64 clock_tolerance_ns; /* assumed largest difference of the clocks
+				    * of two CPUs */
 	/* Progress callback with the number of usable records read so far, or
 	 * NULL. Any thread may make the call, but only one thread at a time. */
 	void (*progress)(guint64 records);
@@ -47,7 +48,8 @@ typedef struct {
 	guint64 start;		       /* ns from the first record */
 	KmtTotals kinds[KMT_N_KINDS];  /* Sums and peaks cover the window; live
 					* figures are as of its end. */
-	guint64 deferred[KMT_N_KINDS]; /* deferred bytes at its end */
+	guint64 deferred[KMT_N_KINDS]; /* deferred bytes at the end of the
+					* window */
 } KmtWindow;
 
 /* All figures of a capture. */
@@ -69,11 +71,12 @@ typedef struct {
 	guint64 unordered;     /* records with a decreasing timestamp */
 	guint64 skipped;       /* unusable records; see
 				* kmt_match_merge_skipped() */
-	guint64 stop_records;  /* since version 2: STOP records */
-	guint64 mark_records;  /* since version 2: records of marks */
-	guint64 defer_records; /* since version 3; these are events */
-	guint64 gap_records;   /* since version 2: LOST records */
-	GArray *gaps;	       /* KmtMatchGap: the reported gaps */
+	guint64 stop_records;  /* STOP records; 0 in record version 1 */
+	guint64 mark_records;  /* records of marks; 0 in record version 1 */
+	guint64 defer_records; /* DEFER records; 0 before record version 3 */
+	guint64 gap_records;   /* LOST records; 0 in record version 1 */
+	GArray *gaps;	       /* KmtMatchGap: losses that LOST records report;
+				* see KMT_MATCH_MAX_GAPS */
 	guint64 truncated_bytes;
 	gint64 first_timestamp; /* smallest timestamp, ns; 0: no record */
 	gint64 last_timestamp;	/* largest timestamp, ns; 0: no record */

@@ -22,10 +22,11 @@ typedef struct KmtCounters {
 	guint64 live; /* allocated bytes of the live objects */
 	guint64 peak;
 	gint64 peak_timestamp;
-	guint64 epoch; /* of a kind: incremented at each new peak and at
-			* START; of a group: the epoch of the kind to which
-			* at_peak belongs */
-	guint64 at_peak;
+	guint64 epoch;	 /* of a kind: incremented at each new peak and at
+			  * START; of a group: the epoch of the kind to which
+			  * at_peak belongs */
+	guint64 at_peak; /* of a group: live bytes of the group at the peak that
+			  * epoch numbers */
 	guint64 cross_cpu_frees;
 	guint64 remote_node_allocs;
 
@@ -34,7 +35,7 @@ typedef struct KmtCounters {
 	guint64 bytes_alloc;
 	guint64 frees;
 	guint64 closed_req; /* requested bytes of objects no longer live */
-	gint64 closed_minus_freed; /* closed objects minus counted frees */
+	gint64 closed_minus_freed; /* objects no longer live, minus frees */
 	/* Objects and requested bytes that were live when counting began. */
 	guint64 first_objects;
 	guint64 first_req;
@@ -97,8 +98,9 @@ static inline void kmt_counters_close(KmtCounters *counters, guint64 bytes_req,
 }
 
 /*
- * Count the free of an object that is already closed. @cross: another CPU than
- * the allocating one freed the object or, if it was deferred, deferred it.
+ * Count the free of an object for which kmt_counters_close() was called.
+ * @cross: another CPU than the allocating one freed the object or, if the free
+ * was deferred, recorded the DEFER.
  */
 static inline void kmt_counters_free(KmtCounters *counters, gboolean cross)
 {

@@ -133,7 +133,7 @@ gboolean kmt_cross_cpu_add(KmtCrossCpu *cross, const KmtFindingSite *alloc,
 			   guint alloc_cpu, guint64 free_site, guint free_cpu,
 			   guint64 bytes)
 {
-	/* kmt_layers has the order of the address namespaces. */
+	/* A KmtInputNamespace is also the index of its kind in kmt_layers. */
 	const KmtCrossCpuCell cell = {
 		.layer = kmt_input_namespace_of(alloc->kind),
 		.from = (guint16)alloc_cpu,
@@ -185,7 +185,7 @@ static int compare_pairs(gconstpointer a, gconstpointer b)
 
 void kmt_cross_cpu_sort(KmtCrossCpu *cross)
 {
-	/* Sorting changes the array indexes that the hash tables hold. */
+	/* Sorting invalidates the array indexes in the hash tables. */
 	kmt_index_clear(&cross->cell_index);
 	kmt_index_clear(&cross->pair_index);
 	g_array_sort(cross->cells, compare_cells);

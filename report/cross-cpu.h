@@ -47,7 +47,8 @@ typedef struct {
 	guint n_cpus;
 	GArray *cells; /* KmtCrossCpuCell: all frees with a known object that
 			* the span and the filter select */
-	GArray *pairs; /* KmtCrossCpuPair: those on another CPU */
+	GArray *pairs; /* KmtCrossCpuPair: of these frees, those on another CPU
+			* than the allocation */
 	/* Private: */
 	KmtIndex cell_index, pair_index;
 	guint64 seed; /* seed of the hashes */

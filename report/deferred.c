@@ -3,8 +3,9 @@
 
 #include "report/deferred.h"
 
-/* Save the bytes as of the last peak of the kind. Called before each change of
- * the bytes, and at the end. */
+/* If the kind's live bytes reached a new peak since the last call, set at_peak
+ * to the deferred bytes, which have not changed since that peak. Called before
+ * each change of the deferred bytes, and at the end. */
 static void save_peak(KmtDeferred *deferred, guint64 epoch)
 {
 	if (deferred->epoch == epoch)

@@ -4,7 +4,8 @@
 
 #include "report/detailed-private.h"
 
-/* The figures of a group and its kinds, with the epochs of their peaks. */
+/* The figures of a group, of its kind and, if the kind is kmalloc or cache, of
+ * slab. epochs[i] is KmtCounters.epoch of the kind for figures[i]. */
 typedef struct {
 	KmtDeferred *figures[3];
 	guint64 epochs[3];
@@ -43,8 +44,8 @@ static void begin(KmtAccounting *accounting, const KmtClassStats *stats)
 
 void kmt_detailed_defer(KmtAccounting *accounting, KmtClassStats *stats)
 {
-	/* A lifetime filter selects objects when they are freed or at the end.
-	 */
+	/* With a lifetime filter, an object is counted only when it is freed
+	 * or at the end of the span, when its lifetime is known. */
 	if (accounting->options->filter->lifetime)
 		return;
 	kmt_detailed_enter_window(accounting, stats);

@@ -33,8 +33,8 @@ static void begin_window(KmtAccounting *accounting, gint64 start)
 }
 
 /*
- * Compute the totals of all kinds. If @frees is not NULL, it holds the FREE
- * records by kind and replaces the matched frees.
+ * Compute the totals of all kinds. If @frees is not NULL, the totals count all
+ * FREE records, which are in @frees by kind, instead of the matched frees.
  */
 static void compute_kind_totals(KmtAccounting *accounting,
 				KmtTotals totals[KMT_N_KINDS],
@@ -49,7 +49,8 @@ static void compute_kind_totals(KmtAccounting *accounting,
 		if (frees)
 			totals[i].frees = frees[i];
 	}
-	/* The counters of slab hold only live bytes and the peak. */
+	/* Of the counters of slab, only the peak is used. The other totals of
+	 * slab are the sums of kmalloc and cache. */
 	*slab = (KmtTotals){.peak_bytes_alloc = slab->peak_bytes_alloc,
 			    .peak_timestamp = slab->peak_timestamp};
 	accounting->aggregate->overflowed |=

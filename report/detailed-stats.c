@@ -37,14 +37,14 @@ static ALWAYS_INLINE void account_alloc(KmtAccounting *accounting,
 	kmt_counters_save_peak(stats->counters);
 	kmt_counters_alloc(stats->counters, stats->bytes_req,
 			   stats->bytes_alloc, now);
-	/* The sum of a kind includes the sum of each group, so a check of the
-	 * kind suffices. */
+	/* The sums of a kind include those of its groups, so it suffices to
+	 * check the sums of the kind for overflow. */
 	if (G_UNLIKELY(kind->bytes_req + stats->bytes_req < stats->bytes_req ||
 		       kind->bytes_alloc + stats->bytes_alloc <
 			       stats->bytes_alloc))
 		accounting->aggregate->overflowed = TRUE;
 	/* Live bytes include objects from before the span, which the sums
-	 * exclude, so the live bytes need their own check. */
+	 * exclude, so the live bytes need their own overflow check. */
 	if (G_UNLIKELY(kind->live + stats->bytes_alloc < stats->bytes_alloc))
 		accounting->live_overflowed = TRUE;
 	kind->epoch += kmt_counters_alloc(kind, stats->bytes_req,
@@ -146,8 +146,9 @@ static void count_alloc(KmtAccounting *accounting, KmtClassStats *stats,
 		stats->detailed.allocs += accounting->inside;
 }
 
-/* Count an allocation for a lifetime filter. Whether the object matches is
- * known only when it is freed or at the end of the span. */
+/* Count the allocation of an object that a lifetime filter selects. @now is the
+ * time of the object's free or the end of the span: only then is the lifetime
+ * known. */
 static void count_delayed_alloc(KmtAccounting *accounting, KmtClassStats *stats,
 				gint64 now, guint32 class_id, guint16 file)
 {
@@ -181,8 +182,8 @@ static void detailed_close(KmtAccounting *accounting, KmtClassStats *stats)
 
 /*
  * A freed object: its class, the time and file of its allocation, and the time,
- * file and call site of its free. The free of an object that was deferred has
- * the file and call site of the DEFER.
+ * file and call site of its free. A file is an index in capture->files. If the
+ * object was deferred, free_file and free_site are those of the DEFER.
  */
 typedef struct {
 	guint32 class_id;
@@ -250,7 +251,8 @@ static void detailed_free(KmtAccounting *accounting, KmtClassStats *stats,
 
 /* ---- records ---- */
 
-/* Close an object that a slow event freed or replaced. */
+/* Subtract an object that a slow event freed or replaced from the live and
+ * deferred figures. */
 static void close_object(KmtAccounting *accounting, KmtClassStats *stats,
 			 const KmtMatchObject *object)
 {
@@ -320,8 +322,9 @@ void kmt_detailed_slow_event(KmtAccounting *accounting,
 	}
 }
 
-/* Account for an object that is live at the end of the span: its age, or the
- * time since it was deferred, and with a lifetime filter its allocation. */
+/* Account for an object that is live at the end of the span: for its age or, if
+ * it is deferred, the time since its DEFER. With a lifetime filter, account for
+ * its allocation, too. */
 static void count_live_object(KmtAccounting *accounting,
 			      const KmtMatchObject *object, gint64 end)
 {

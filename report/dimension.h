@@ -29,9 +29,9 @@ typedef enum {
 typedef struct {
 	guint n;
 	KmtDimension dimensions[KMT_N_DIMENSIONS]; /* in the order given */
-	/* Whether kmalloc and cache are separate kinds: a dimension is
-	 * callsite, kind, cache or stack. If FALSE, the kinds are those of
-	 * kmt_kind_layer(). */
+	/* TRUE: kmalloc and cache are separate kinds, because one of the
+	 * dimensions is callsite, kind, cache or stack. FALSE: the kinds are
+	 * those of kmt_kind_layer(). */
 	gboolean kinds;
 	KmtMatchKeyParts parts; /* key parts that the dimensions need */
 } KmtBy;

@@ -58,14 +58,15 @@ GET_TOTAL(live_bytes_alloc)
 
 /* Return the number of objects that were allocated but are neither freed nor
  * live, because their address was allocated again. If the figures begin after
- * the first record, the number is unknown: it would have to exclude objects
- * that were live at that time. */
+ * the first record, the number is unknown: objects allocated before that time
+ * count in frees and live_objects, but not in allocs. */
 static KmtFigure get_reused(const FieldInput *s)
 {
 	const KmtTotals *t = s->totals;
 	guint64 known;
 
-	/* Scaled figures that saturated may have no valid sum. */
+	/* If scaling saturated a figure, the sum may overflow or exceed allocs.
+	 */
 	if (s->aggregate->groups->options.filter->starts_later ||
 	    __builtin_add_overflow(t->frees, t->live_objects, &known) ||
 	    t->allocs < known)
@@ -249,8 +250,8 @@ static const KmtReportField fields[] = {
 	 TRUE},
 };
 
-/* Fields that count neither bytes, objects nor events. A field that needs
- * lifetimes is never a count and is not listed. */
+/* Fields that count neither bytes, objects nor events. Fields that need
+ * lifetimes are not listed here: none of them is a count either. */
 static KmtFigure (*const not_counts[])(const FieldInput *s) = {
 	get_fragmentation,   get_live_fragmentation, get_peak_time,
 	get_deferred_median, get_deferred_p99,	     get_deferred_max,

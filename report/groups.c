@@ -203,8 +203,8 @@ void kmt_groups_finish(KmtGroups *groups, const guint64 epochs[KMT_N_KINDS])
 			.totals = kmt_counters_totals(&counters),
 			/* Equal epochs mean that the group had an event after
 			 * the last peak of its kind, so at_peak is valid.
-			 * Otherwise its live bytes are unchanged since that
-			 * peak. */
+			 * Otherwise the live bytes of the group are unchanged
+			 * since that peak. */
 			.at_peak = counters.epoch == epochs[key[0]]
 					   ? counters.at_peak
 					   : counters.live,

@@ -17,8 +17,8 @@
 #include "lib/symbols/symbolizer.h"
 #include "lib/symbols/wrapper-functions.h"
 
-/* Change of a group's bytes in use, live and not deferred, from window to
- * window. */
+/* Change of a group's bytes in use from window to window. Bytes in use are the
+ * bytes of objects that are live and not deferred. */
 typedef struct {
 	guint64 first;	   /* bytes in use at the end of the first window */
 	guint64 last;	   /* bytes in use at the end of window n_windows */
@@ -30,9 +30,9 @@ typedef struct {
 /* Figures of a group that are computed only if an option needs them. */
 typedef struct {
 	KmtHistogram lifetimes; /* lifetimes of freed objects, ns */
-	KmtHistogram sizes;	/* requested bytes */
-	KmtHistogram ages;	/* ages at the end of live objects that are not
-				 * deferred, ns */
+	KmtHistogram sizes;	/* requested bytes of the allocations */
+	KmtHistogram ages;	/* ages of the objects that are live and not
+				 * deferred at the end of the span, ns */
 	guint64 short_lived; /* freed objects that lived less than churn_ns */
 	KmtGrowth growth;
 } KmtDetail;
@@ -93,8 +93,8 @@ typedef struct {
 	/* Private: */
 	KmtGroupState **states;
 	KmtDetail **details;	/* NULL: no option needs details */
-	KmtDeferred **deferred; /* n_deferred entries, for the first groups;
-				 * an entry may be NULL */
+	KmtDeferred **deferred; /* of groups 0 to n_deferred - 1; an entry is
+				 * NULL if no object was deferred */
 	guint32 n_deferred;
 	guint64 **keys; /* for each group its kind and values */
 	KmtIndex index; /* from keys to groups */
@@ -121,7 +121,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtGroups, kmt_groups_free)
  * the filter excludes the class. */
 guint32 kmt_groups_of_class(KmtGroups *groups, guint32 class_id);
 
-/* Return the counters of a group. Valid before kmt_groups_finish(). */
+/* Return the counters of a group. Valid until kmt_groups_finish(). */
 static inline KmtCounters *kmt_groups_counters(const KmtGroups *groups,
 					       guint32 group)
 {
@@ -171,8 +171,9 @@ char *kmt_groups_value(const KmtGroups *groups, const KmtGroup *group, guint i);
  */
 char *kmt_groups_text(const KmtGroups *groups, const KmtGroup *group);
 /*
- * Return the addresses of KMT_BY_STACK value @i, the innermost first. *n is at
- * least 1. The groups own the array.
+ * Return the call chain of a group, the innermost address first. Dimension @i
+ * must be KMT_BY_STACK. *n is the number of addresses, at least 1. The groups
+ * own the array.
  */
 const guint64 *kmt_groups_chain(const KmtGroups *groups, const KmtGroup *group,
 				guint i, guint *n);

@@ -3,11 +3,11 @@
  * A histogram of values with eight buckets for each power of two, so that the
  * bucket determines a value to within an eighth. Values below 16 are exact.
  *
- * A report may have several histograms for each record, and most histograms
- * then hold one value. A histogram therefore takes 16 bytes while all its
- * values are in one bucket. From the second bucket on it takes another 64
- * bytes, and 64 bytes for each KmtHistogramPart that has values, which are
- * allocated in doubling steps.
+ * A report may have almost as many groups as records, each with several
+ * histograms, and most histograms then hold one value. A histogram therefore
+ * takes 16 bytes while all its values are in one bucket. From the second bucket
+ * on, it takes another 64 bytes, and 64 bytes for each allocated
+ * KmtHistogramPart. The number of allocated parts doubles when necessary.
  */
 #ifndef KMEMTRACE_REPORT_HISTOGRAM_H
 #define KMEMTRACE_REPORT_HISTOGRAM_H

@@ -234,8 +234,8 @@ gboolean kmt_filter_is_set(const KmtFilter *filter)
 
 KmtMatchKeyParts kmt_filter_parts(const KmtFilter *filter)
 {
-	/* A lifetime filter counts an allocation only when the object is freed
-	 * or at the end, and needs the node at that time. */
+	/* With a lifetime filter, an allocation is counted only when its object
+	 * is freed or at the end, so its key must store the node until then. */
 	return (filter->cpus ? KMT_MATCH_KEY_CPU : 0) |
 	       (filter->nodes || filter->lifetime ? KMT_MATCH_KEY_NODE : 0);
 }
@@ -263,7 +263,8 @@ static gboolean has_address(char *const *globs, guint64 address)
 	return FALSE;
 }
 
-/* Match a call site. @function is NULL if the address has no symbol. */
+/* Return whether a glob matches a call site. @function is NULL if the address
+ * has no symbol. */
 static gboolean matches_callsite(char *const *globs, guint64 address,
 				 const char *function, guint64 offset)
 {

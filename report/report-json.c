@@ -114,8 +114,8 @@ static void add_scaled(KmtJson *json, const KmtReport *report)
 		"leak_candidates.frees",
 		"frees_by_cpu",
 		"cross_cpu_pairs",
-		/* These two keys stay the last ones. They are scaled only with
-		 * a filter: without one, they count all frees. */
+		/* Keep these two keys last. They are scaled only with a filter:
+		 * without a filter, they count all FREE records. */
 		"kinds.frees",
 		"windows.frees",
 	};
@@ -288,8 +288,8 @@ static void add_groups(KmtJson *json, const KmtReport *report)
 	}
 	kmt_json_end_array(json);
 
-	/* Sum the groups that --lines omits, without peaks, which have no sum.
-	 */
+	/* Add the sums of the groups that --lines omits, which kmt_table_new()
+	 * computed for each kind. Peaks are omitted: they have no sum. */
 	kmt_json_begin_object(json,
 			      sites ? "callsites_left_out" : "groups_left_out");
 	for (i = 0; i < KMT_N_KINDS; i++) {

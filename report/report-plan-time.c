@@ -12,9 +12,9 @@
 /* Number of windows for --leaks without --windows. */
 #define DEFAULT_WINDOWS 10
 /*
- * Memory limit for windows: a fixed part, and the size of the capture. Each
- * window takes a KmtWindow and, for its losses, two sums of 16 bytes and one of
- * 8 bytes.
+ * Memory limit for windows: WINDOWS_BYTES plus the size of the capture files.
+ * Each window takes WINDOW_BYTES: a KmtWindow and, for its losses, two sums of
+ * 16 bytes and one of 8 bytes.
  */
 #define WINDOWS_BYTES ((guint64)96 << 20)
 /* The aggregate has 32-bit window numbers. */

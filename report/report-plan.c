@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define DEFAULT_LINES 20
-/* Upper limit of --jobs. The pipeline starts fewer threads. */
+/* Upper limit of --jobs. The pipeline starts at most 16 threads. */
 #define MAX_JOBS	 256
 #define DEFAULT_CHURN_NS 1000000
 /* Default columns of the report, of --live, and of --time peak. */
@@ -31,7 +31,8 @@ void kmt_plan_clear(KmtPlan *plan)
 	g_free(plan->stop.mark);
 }
 
-/* Set the dimensions. --stacks adds the stack, or replaces the default. */
+/* Set the dimensions. --stacks adds the dimension stack to those of --by;
+ * without --by, stack is the only dimension. */
 static gboolean set_by(KmtPlan *plan, const KmtOptions *o, GError **error)
 {
 	g_autofree char *by = NULL;

@@ -56,8 +56,9 @@ static void fill_windows(const KmtReport *report, KmtColumns *columns,
 	guint i, j;
 
 	for (i = 0; i < G_N_ELEMENTS(heads); i++) {
-		/* Times and kinds are never scaled, and without a filter frees
-		 * count all records. */
+		/* Columns 0 and 5 (time and kind) are never scaled. Column 2
+		 * (frees) counts all FREE records without a filter, and is then
+		 * not scaled either. */
 		if (i == 0 || i == 5 ||
 		    (i == 2 && !kmt_report_has_filter(report)))
 			kmt_columns_add_text(columns, heads[i]);

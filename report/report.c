@@ -73,10 +73,10 @@ char *kmt_report_format_moment(const KmtReport *report, gint64 time,
 }
 
 /*
- * Return the number of sub-buffers that would have prevented all losses, where
- * @subbufs is the number that was used; 0 if kmemtrace.meta lacks a value for
- * the calculation, if no record fits into a sub-buffer, or if the result
- * exceeds 64 bits.
+ * Return the number of sub-buffers per CPU that would have prevented all
+ * losses. @subbufs is the number that each CPU had. Return 0 if kmemtrace.meta
+ * lacks a value for the calculation, if no record fits into a sub-buffer, or if
+ * the result exceeds 64 bits.
  */
 static guint64 enough_subbufs(const KmtInputCapture *capture, guint64 subbufs)
 {

@@ -39,8 +39,8 @@ typedef struct {
 	guint64 max_lines;	  /* limit of groups, of marks and, in text, of
 				   * call sites, pairs and leak candidates; 0:
 				   * no limit */
-	gboolean slab_only;	  /* Show only slab or only pages. */
-	gboolean pages_only;	  /* Both or neither set: all kinds. */
+	gboolean slab_only;	  /* only slab, unless pages_only is set, too */
+	gboolean pages_only;	  /* only pages, unless slab_only is set, too */
 	gboolean live_only;	  /* only groups with live objects */
 	gboolean before_trace;	  /* list frees of objects from before the
 				   * trace */
@@ -56,7 +56,7 @@ typedef struct {
 	gboolean is_peak;      /* --time peak: print the times of the peaks */
 	KmtHistogramType histogram;
 	const KmtPhases *phases;   /* NULL: no option needs marks */
-	const KmtSpan *span;	   /* the whole capture without --time */
+	const KmtSpan *span;	   /* without --time: the whole capture */
 	const GPtrArray *warnings; /* const char * */
 	KmtLost lost;		   /* set by kmt_report_count_lost() */
 } KmtReport;
@@ -95,7 +95,7 @@ KmtTable *kmt_report_table_new(const KmtReport *report);
 
 /* The knowledge about lost events in a capture. */
 typedef enum {
-	KMT_LOSS_NONE,	 /* no event was lost, or all after STOP */
+	KMT_LOSS_NONE,	 /* no event was lost, or all were lost after STOP */
 	KMT_LOSS_EVENTS, /* capture->overruns events were lost */
 	KMT_LOSS_CUT,	 /* unknown: the capture was cut off */
 	/* unknown: the recorder was configured to record only some events */
@@ -123,8 +123,8 @@ guint64 *kmt_report_window_losses(const KmtReport *report);
  * figure depends on them. */
 gboolean kmt_report_lost_later_only(const KmtReport *report);
 
-/* Return the kind of loss that the figures may suffer from. If all events were
- * lost after STOP, these losses are ignored. */
+/* Return what is known about the lost events that may have changed the figures.
+ * If all events were lost after STOP, they are ignored. */
 KmtLoss kmt_report_loss_state(const KmtReport *report);
 
 /*
@@ -154,13 +154,13 @@ gboolean kmt_report_time_range(const KmtReport *report, KmtInterval *time);
 
 /*
  * Store the intervals in which missing records may have caused a finding, and
- * return the number of intervals. If events were lost or not recorded at any
- * position, the interval is the whole time of the figures, unless all events
- * were lost after that time. Otherwise, the end of a capture that was cut off
- * is incomplete from the time at which the first CPU ends, and the beginning of
- * a capture whose first records another reader consumed is incomplete up to the
- * time at which the last CPU begins. If such a capture has a CPU without
- * records, the interval is the whole time, too.
+ * return the number of intervals. If events may be missing at any time, the
+ * interval is the whole time of the figures, unless all events were lost after
+ * that time. Otherwise, the end of a capture that was cut off is incomplete
+ * from the earliest of the CPUs' last records on, and the beginning of a
+ * capture whose first records another reader consumed is incomplete up to the
+ * latest of the CPUs' first records. In both cases, if a CPU has no records,
+ * the interval is the whole time of the figures.
  */
 guint kmt_report_intervals(const KmtReport *report,
 			   KmtInterval intervals[KMT_MAX_INTERVALS]);
@@ -193,8 +193,8 @@ guint64 kmt_report_capture_duration(const KmtInputCapture *capture);
 
 /*
  * Return the losses (KmtMatchGap) that overlap the time of the figures, sorted
- * by file and time. Return NULL if the records do not report the losses, as in
- * version 1 and without kmemtrace.meta, if no event is known to be lost, or if
+ * by file and time. Return NULL if the losses are not reported (records of
+ * version 1, or no kmemtrace.meta), if no event is known to be lost, or if
  * KMT_MATCH_MAX_GAPS losses or more were reported. The loss after the last
  * record of a CPU lasts to the end of the capture. The caller owns the array.
  */

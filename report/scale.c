@@ -19,8 +19,8 @@ static void multiply(Scale *scale, guint64 *value)
 
 /*
  * Scale the totals. @has_own_frees: t->frees counts only frees of recorded
- * allocations, and is scaled too. Otherwise it counts all FREE records, also
- * those of allocations that the sample omitted, and is exact.
+ * allocations, and is scaled, too. Otherwise t->frees counts all FREE records,
+ * also those of allocations that the sample omitted, and is not scaled.
  */
 static void scale_totals(Scale *scale, KmtTotals *t, gboolean has_own_frees)
 {
