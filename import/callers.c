@@ -146,8 +146,8 @@ guint kmt_import_callers_apply(KmtImportCallers *c,
 			n_skipped = MIN(n, 1);
 	} else {
 		/* The first address is in the function that contains the
-		 * tracepoint, whose name may be unknown: skip this address in
-		 * any case. */
+		 * tracepoint. Skip this address even if the name of that
+		 * function is not known. */
 		n_skipped = is_page_allocator(c, n ? (*stack)[0] : 0)
 				    ? 0
 				    : MIN(n, 1);

@@ -14,7 +14,8 @@
 typedef struct {
 	guint index;	      /* index in kmt_tracepoint_names */
 	KmtTracepoint *point; /* layout of the array of u64 values that
-			       * kmt_ctf_point_convert() builds; NULL: see
+			       * kmt_ctf_point_convert() builds; NULL: the
+			       * events cannot be converted, see
 			       * kmt_ctf_point_new() */
 	guint64 members[KMT_CTF_MAX_FIELDS]; /* indices of payload members */
 	guint n_members;
@@ -37,8 +38,9 @@ const char *kmt_ctf_member_text(const bt_field *structure, const char *name);
  * Create the description of an event class; free it with kmt_ctf_point_free().
  * cpus is the number of possible CPUs, 0 if unknown. Returns NULL without an
  * error if class is not a memory tracepoint, and NULL with *error set if class
- * lacks a required field. The field point is NULL if an event class of an old
- * kernel has the address of struct page in place of the page's frame number.
+ * lacks a required field. In the result, the member point is NULL if class is a
+ * page tracepoint of an old kernel, which has the address of struct page
+ * instead of the page frame number.
  */
 KmtCtfPoint *kmt_ctf_point_new(const bt_event_class *class, guint cpus,
 			       GError **error);

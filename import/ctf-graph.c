@@ -26,8 +26,8 @@ static gboolean was_visited(GHashTable *visited, const char *path)
 }
 
 /*
- * Add path, or its subdirectories down to depth levels, to traces if they
- * contain a file named metadata.
+ * If path contains a file named metadata, add path to traces. Otherwise search
+ * the subdirectories of path in the same way, down to depth levels.
  */
 static void find_traces(GPtrArray *traces, GHashTable *visited,
 			const char *path, guint depth)

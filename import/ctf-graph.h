@@ -15,7 +15,7 @@ typedef struct {
 } KmtCtfGraph;
 
 /*
- * Append the directory of each trace in the tree below path to traces, as a
+ * Append the directory of each trace in the directory tree path to traces, as a
  * newly allocated string. The search is bounded in depth and visits a directory
  * only once.
  */

@@ -25,7 +25,8 @@ typedef struct {
 	GHashTable
 		*classes; /* bt_event_class to KmtCtfPoint; the KmtCtfPoint is
 			   * NULL for classes that are not memory events */
-	GHashTable *cpus; /* bt_stream to the number of its CPU, plus 1 */
+	GHashTable *cpus; /* bt_stream to the number of its CPU, plus 1, so that
+			   * 0 means "not found" */
 	GError *error;
 	guint n_events;
 	gboolean has_percpu;
@@ -287,7 +288,8 @@ consume(bt_message_iterator *iterator, void *data)
 	gboolean ok = TRUE;
 	uint64_t n;
 
-	/* The two status types share the same values. */
+	/* The status types of the iterator and of this function share the same
+	 * values. */
 	int status = bt_message_iterator_next(iterator, &messages, &n);
 
 	if (status != BT_MESSAGE_ITERATOR_NEXT_STATUS_OK)
@@ -307,8 +309,8 @@ static void describe(KmtCtfReader *r)
 
 	g_key_file_set_string(meta, KMT_IMPORT_GROUP, "imported_from", "CTF");
 	g_key_file_set_string(meta, KMT_IMPORT_GROUP, "clock", "CTF");
-	/* CTF does not record the page size of the machine: assume the page
-	 * size of this machine. */
+	/* CTF does not record the page size of the recorded machine: assume the
+	 * page size of the machine that runs the import. */
 	g_key_file_set_int64(meta, KMT_IMPORT_GROUP, "page_size",
 			     sysconf(_SC_PAGESIZE));
 	if (r->has_percpu && !kmt_import_cpus(r->import))

@@ -8,8 +8,9 @@
 #include "import/dat-reader.h"
 
 /*
- * Minimum number of events for the guesses below. Fewer events may all come
- * from one task or a few CPUs.
+ * Minimum number of memory events for a guess about the options of the
+ * recording. Fewer events may all come from one task or a few CPUs even if
+ * trace-cmd recorded all tasks and CPUs.
  */
 #define MIN_EVENTS_OF_A_MACHINE 500
 
@@ -52,9 +53,10 @@ void kmt_dat_describe(const KmtDatReader *r)
 }
 
 /*
- * A trace.dat does not store the options of trace-cmd record, so the function
- * guesses -F and -P: a recording of all tasks with this many events also
- * contains events of the idle task or of a kernel thread.
+ * A trace.dat does not store the options of trace-cmd record. The function
+ * guesses that -F or -P was given if all events are of one task: at least
+ * MIN_EVENTS_OF_A_MACHINE events of all tasks would include events of the idle
+ * task or of a kernel thread.
  */
 void kmt_dat_guess_task_filter(KmtImport *import)
 {
@@ -75,8 +77,8 @@ void kmt_dat_guess_task_filter(KmtImport *import)
 
 /*
  * A CPU without an event was idle, or excluded by trace-cmd record -M. An idle
- * CPU is far more likely, so the program prints a note and the capture stays
- * complete.
+ * CPU is far more likely, so the function adds only a note for the user and
+ * does not mark the capture as incomplete.
  */
 void kmt_dat_note_cpus_without_events(const KmtDatReader *r)
 {

@@ -12,8 +12,9 @@
 #define MAGIC "\027\010\104tracing"
 
 /*
- * VERSION_SECTIONS is the first version with sections; versions below
- * VERSION_OLDEST are read as VERSION_OLDEST.
+ * Versions of the trace.dat format. VERSION_SECTIONS is the first version with
+ * sections, and the last supported version. Versions below VERSION_OLDEST are
+ * read as VERSION_OLDEST.
  */
 #define VERSION_SECTIONS 7
 #define VERSION_OLDEST	 6
@@ -179,8 +180,9 @@ static gboolean read_version(KmtDatFile *dat, KmtByteSpan *b, GError **error)
 /*
  * Return the content of the section at offset; dat owns the memory. The
  * returned span is not ok if the header of the section is not within the file
- * or the section cannot be decompressed. An uncompressed section that is cut
- * off ends with the file.
+ * or the section cannot be decompressed. If the file ends within an
+ * uncompressed section, the span contains only the bytes up to the end of the
+ * file.
  */
 static KmtByteSpan read_section(KmtDatFile *dat, guint64 offset, guint16 *flags)
 {

@@ -16,13 +16,13 @@
  */
 typedef struct {
 	guint cpu;
-	gboolean has_events;
-	/* Events of all tracepoints that were read from the buffer or are still
-	 * in the buffer. */
+	gboolean has_events; /* the value of events is known */
+	/* Number of events, of all tracepoints, that were read from the buffer
+	 * or are still in the buffer. */
 	guint64 events;
-	gboolean has_lost;
-	guint64 overrun; /* events overwritten before they were read */
-	guint64 other;	 /* events lost for other reasons */
+	gboolean has_lost; /* the values of overrun and other are known */
+	guint64 overrun;   /* events overwritten before they were read */
+	guint64 other;	   /* events lost for other reasons */
 } KmtDatStats;
 
 /* The range of the file that contains the ring buffer pages of one CPU. */
@@ -36,8 +36,8 @@ typedef struct {
 	char *name;	   /* "" for the top-level instance */
 	char *clock;	   /* NULL: the file does not name the clock */
 	guint page_bytes;  /* size of a ring buffer page with its header */
-	guint64 section;   /* offset of the section's header, or of the table in
-			    * version 6 */
+	guint64 section;   /* offset in the file: of the section's header in
+			    * version 7, of the table of CPUs in version 6 */
 	gboolean packed;   /* the pages are compressed */
 	gboolean is_text;  /* text output of a latency tracer, without events */
 	GArray *cpus;	   /* KmtDatCpu */
@@ -62,15 +62,16 @@ typedef struct {
 	guint n_cpus;	  /* CPUs of the recorded machine; 0: unknown */
 	/* Version 6: number of entries in the CPU tables of all buffers. */
 	guint64 n_table_entries;
-	char *packing; /* compression of version 7, "none" if uncompressed; NULL
-			* in version 6 */
+	char *packing; /* name of the compression in a file of version 7, "none"
+			* if uncompressed; NULL in version 6 */
 	KmtDatPageHeader page_header;
 	KmtByteSpan formats; /* see kmt_dat_file_formats() */
 	KmtByteSpan kallsyms, tasks;
 	char *uname;		     /* as uname -srm prints it, or NULL */
 	char *recorder;		     /* version of trace-cmd, or NULL */
 	guint64 tsc_mult, tsc_shift; /* cycles to ns; mult 0: unknown */
-	gint64 time_shift;   /* ns that the user added to all timestamps */
+	gint64 time_shift;   /* ns to add to all timestamps (trace-cmd record
+			      * --date, --ts-offset) */
 	GPtrArray *buffers;  /* KmtDatBuffer *, in file order; in version 6,
 			      * the top-level buffer is first */
 	GPtrArray *unpacked; /* memory of decompressed sections */

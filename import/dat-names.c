@@ -5,7 +5,7 @@
 
 #include "import/dat-names.h"
 
-/* Name of a task whose name the kernel had discarded. */
+/* Placeholder in the task table for a name that the kernel had discarded. */
 #define NO_NAME "<...>"
 
 static gint compare_pids(gconstpointer a, gconstpointer b)

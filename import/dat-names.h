@@ -7,7 +7,8 @@
 #include "import/import.h"
 
 /*
- * Name the tasks of the records that import has so far. Call the function after
+ * Copy names from the task table of the file to import, for the tasks that
+ * import has found in events and that have no name yet. Call the function after
  * all events were added.
  */
 void kmt_dat_name_tasks(const KmtDatFile *dat, KmtImport *import);

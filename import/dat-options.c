@@ -54,7 +54,10 @@ void kmt_dat_options_clear(KmtDatOptions *options)
 		g_ptr_array_unref(options->stats);
 }
 
-/* Read the number that follows label at the start of a line of text. */
+/*
+ * Find the line of text that begins with label, and read the number that
+ * follows label. Returns FALSE if there is no such line or no number.
+ */
 static gboolean find_number(const char *text, const char *label, guint64 *value)
 {
 	gsize n = strlen(label);
@@ -92,8 +95,9 @@ static void read_stats(KmtDatOptions *options, const char *text)
 	if (!find_number(text, "CPU", &cpu) || cpu >= KMT_IMPORT_MAX_CPUS)
 		return;
 	stats.cpu = (guint)cpu;
-	/* The kernel counted both values at the end of the recording, before
-	 * trace-cmd read the last pages. */
+	/* trace-cmd stored both counters at the end of the recording, before
+	 * trace-cmd read the last pages. The events in these pages count in
+	 * "entries". */
 	stats.has_events = find_number(text, "entries", &unread) &&
 			   find_number(text, "read events", &read);
 	if (stats.has_events)

@@ -8,13 +8,15 @@
 /* Section offsets and per-buffer values from all options. */
 typedef struct {
 	KmtDatBuffer *(*add_buffer)(KmtDatFile *dat, const char *name);
-	guint64 page_header, formats, kallsyms, tasks; /* offsets, or 0 */
+	guint64 page_header, formats, kallsyms, tasks; /* offsets of sections in
+							* the file; 0: none */
 	char *clock;	    /* clock of buffers that name none, or NULL */
-	char *stats_buffer; /* buffer of the next counters; NULL: "" */
+	char *stats_buffer; /* name of the buffer to which the next counters
+			     * belong; NULL: "" */
 	GPtrArray *stats;   /* PendingStats * of dat-options.c, or NULL */
 } KmtDatOptions;
 
-/* Free the members of *options, which may be zero-initialized. */
+/* Free the members of *options, which may be zero-initialised. */
 void kmt_dat_options_clear(KmtDatOptions *options);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(KmtDatOptions, kmt_dat_options_clear)
 

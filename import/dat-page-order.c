@@ -4,7 +4,8 @@
 #include "import/dat-page-order.h"
 
 /*
- * The time within a CPU may decrease by this many ns if its clock is unstable.
+ * Maximum decrease, in ns, of the time from one event of a CPU to the next that
+ * is not regarded as damage. An unstable clock causes such a decrease.
  */
 #define TOLERANCE_NS 1000000
 
@@ -46,8 +47,8 @@ static gboolean is_ordered(const GArray *times)
 }
 
 /*
- * Return how many of the n pages in ends have a first time of at most first.
- * ends is sorted by this time.
+ * ends has the indices of n pages, sorted by the time of their first events.
+ * Return the number of these pages whose first event is not later than first.
  */
 static guint find_length(const GArray *times, const guint *ends, guint n,
 			 gint64 first)
@@ -66,9 +67,12 @@ static guint find_length(const GArray *times, const guint *ends, guint n,
 }
 
 /*
- * Choose the first page of a chain. Return the intact page before second, in
- * the file and in time, that is closest to second in time. Without this choice,
- * nothing limits the time of a chain's first page.
+ * Return the index of the page with which a chain begins. The arguments are the
+ * indices of the first two pages of the chain as mark_chain() found them. Of
+ * the intact pages that precede page second in the file and whose first event
+ * is not later than that of page second, the function returns the page with the
+ * latest first event. Without this choice, a damaged page with a far too early
+ * time could begin the chain.
  */
 static guint find_chain_start(const GArray *times, guint first, guint second)
 {
@@ -83,8 +87,10 @@ static guint find_chain_start(const GArray *times, guint first, guint second)
 }
 
 /*
- * Mark the longest chain of intact pages with nondecreasing first times.
- * ends[n] is the page with the lowest time that ends a chain of n + 1 pages.
+ * Set in_chain[i] for each page i of the longest chain: a subsequence, in file
+ * order, of intact pages in which the time of the first event does not
+ * decrease. ends[k] is the last page of the chain of k + 1 pages that ends
+ * earliest; before[i] is the page before page i in its chain.
  */
 static void mark_chain(const GArray *times, gboolean *in_chain)
 {
@@ -109,8 +115,9 @@ static void mark_chain(const GArray *times, gboolean *in_chain)
 }
 
 /*
- * Set limits[i] to the first time of the next chain page after page i, or to
- * G_MAXINT64 if there is none.
+ * For each page i, set limits[i] to the time of the first event of the next
+ * page after page i that is in the chain, or to G_MAXINT64 if there is no such
+ * page.
  */
 static void find_limits(const GArray *times, const gboolean *in_chain,
 			gint64 *limits)

@@ -15,9 +15,9 @@ typedef struct {
 } KmtDatPageTime;
 
 /*
- * Find pages with damaged times in an array of KmtDatPageTime, and clear their
- * field intact. If the times are not in order, the check trusts the longest
- * sequence of pages whose first times do not decrease.
+ * Find pages with damaged times in an array of KmtDatPageTime, and set their
+ * member intact to FALSE. If the times decrease, the check trusts the longest
+ * sequence of pages in which the member first does not decrease.
  */
 void kmt_dat_order_check(GArray *times);
 

@@ -4,7 +4,10 @@
 #include "import/dat-pages.h"
 #include "import/unpack.h"
 
-/* Size in bytes of the number of chunks, which precedes the chunks. */
+/*
+ * Size in bytes of the field with the number of chunks, which precedes the
+ * chunks.
+ */
 #define COUNT_BYTES 4
 
 /*
@@ -19,11 +22,13 @@ struct KmtDatPages {
 	KmtDatEventFunc is_complete;
 	gconstpointer user;
 	KmtByteSpan rest; /* the CPU's unread bytes in the file */
-	gboolean cut;	  /* bytes at the CPU's end are missing or unused */
-	guint32 n_chunks; /* compressed chunks not read yet */
+	gboolean cut;	  /* bytes at the end of the CPU's data are missing in
+			   * the file, or belong to no chunk; this was not
+			   * reported yet */
+	guint32 n_chunks; /* number of compressed chunks not read yet */
 	guint8 *chunk;	  /* the current chunk, decompressed */
-	KmtByteSpan from_chunk;
-	KmtDatPage page; /* returned by kmt_dat_pages_next() */
+	KmtByteSpan from_chunk; /* unread bytes of chunk */
+	KmtDatPage page;	/* returned by kmt_dat_pages_next() */
 };
 
 KmtDatPages *kmt_dat_pages_new(const KmtDatFile *dat,
@@ -34,7 +39,7 @@ KmtDatPages *kmt_dat_pages_new(const KmtDatFile *dat,
 	gsize offset = MIN(cpu->offset, dat->size);
 	guint64 size = cpu->size;
 
-	/* trace-cmd does not include the number of chunks in the size. */
+	/* cpu->size does not include the field with the number of chunks. */
 	if (buffer->packed && size && size <= G_MAXUINT64 - COUNT_BYTES)
 		size += COUNT_BYTES;
 	p->dat = dat;
@@ -66,8 +71,9 @@ typedef enum {
 } PageResult;
 
 /*
- * Called at the end of the bytes. Returns DAMAGED once if bytes at the CPU's
- * end are missing or belong to no chunk, then END.
+ * Called when no bytes of the CPU are left. Returns DAMAGED once if bytes at
+ * the end of the CPU's data are missing in the file or belong to no chunk, then
+ * END.
  */
 static PageResult at_end(KmtDatPages *p)
 {
@@ -107,8 +113,8 @@ static PageResult next_chunk(KmtDatPages *p)
 }
 
 /*
- * Copy the next page to the buffer to, which has room for page_bytes. Returns
- * DAMAGED for a short last page or a damaged chunk.
+ * Copy the next page into to[], which has room for page_bytes. Returns DAMAGED
+ * for a short last page or a damaged chunk.
  */
 static PageResult next_bytes(KmtDatPages *p, guint8 *to)
 {
@@ -139,8 +145,8 @@ static gboolean is_zero(const guint8 *bytes, gsize n)
 }
 
 /*
- * Count the events of a page and set its last time. Returns FALSE if the events
- * do not form a valid sequence.
+ * Set page->n_events and page->last_time from the events of the page. Returns
+ * FALSE if the events do not form a valid sequence.
  */
 static gboolean count_events(const KmtDatPages *p, KmtDatPage *page)
 {

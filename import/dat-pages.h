@@ -4,9 +4,10 @@
  * is validated before its events are used.
  *
  * A page is intact if its length is valid, its events fill exactly this length,
- * each event has all fields of its format, and the rest of the page is zero, as
- * the kernel writes it. The number of lost events may precede the zeros.
- * import/dat-page-order.h checks the timestamps.
+ * each event has all fields of its format, and the rest of the page is zero,
+ * because the kernel clears the rest. The number of events that were lost
+ * before the page may precede the zeros. import/dat-page-order.h checks the
+ * timestamps.
  */
 #ifndef KMEMTRACE_IMPORT_DAT_PAGES_H
 #define KMEMTRACE_IMPORT_DAT_PAGES_H
@@ -25,11 +26,13 @@
  * are not valid.
  */
 typedef struct {
-	gboolean intact;   /* FALSE: one or more pages are damaged */
-	guint64 time;	   /* first event, in the file's clock */
-	guint64 last_time; /* last event, in the file's clock */
-	guint64 missed;	   /* events lost before the page, or MISSED_UNKNOWN */
-	guint64 n_events;  /* events in the page */
+	gboolean intact;   /* FALSE: damage of this page, or of a compressed
+			    * chunk of several pages */
+	guint64 time;	   /* time of the first event, in the file's clock */
+	guint64 last_time; /* time of the last event, in the file's clock */
+	guint64 missed;	   /* number of events lost before the page, or
+			    * KMT_DAT_MISSED_UNKNOWN */
+	guint64 n_events;  /* number of events in the page */
 	KmtTracepointCursor events; /* positioned at the first event */
 	guint8 *copy;		    /* copy of the page, owned */
 } KmtDatPage;

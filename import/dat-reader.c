@@ -83,8 +83,9 @@ static KmtDatPageTime page_time(const KmtDatReader *r, const KmtDatPage *page)
 }
 
 /*
- * Set *error to a message about a file that changed between the two passes, and
- * return FALSE. The file is mapped, so another process can modify it.
+ * Set *error to a message about a file that changed while it was read, and
+ * return FALSE. The file is mapped and read several times, so another process
+ * can modify it between the reads.
  */
 static gboolean fail_changed(GError **error)
 {
@@ -94,8 +95,8 @@ static gboolean fail_changed(GError **error)
 }
 
 /*
- * Set *intact to whether the first pass found page i of the CPU intact. Returns
- * FALSE and sets *error if the page changed since the first pass.
+ * Set *intact to whether read_times() found page i of the CPU intact. Returns
+ * FALSE and sets *error if an intact page has changed since then.
  */
 static gboolean check_page(const KmtDatReader *r, const KmtDatSurvey *s,
 			   guint i, const KmtDatPage *page, gboolean *intact,
@@ -170,7 +171,8 @@ static gboolean survey_cpu(const KmtDatReader *r, const KmtDatCpu *cpu,
 			s->gaps++;
 		in_gap = !intact;
 	}
-	/* All events were found, so the pages that look damaged were empty. */
+	/* The intact pages contain all events that the kernel counted, so the
+	 * pages that look damaged contained no event. */
 	if (stats && stats->has_events && stats->events == s->events)
 		s->gaps = 0;
 	return i == s->times->len || fail_changed(error);
@@ -204,10 +206,12 @@ static gboolean survey_all(KmtDatReader *r, GError **error)
 /* ---- losses ---- */
 
 /*
- * Compute the number of events lost at each gap. The kernel's counters
- * determine the number of events lost by damage: KmtDatStats.events minus the
- * events in intact pages. If several gaps share this number, the number of each
- * gap is unknown.
+ * Compute the number of events lost at each gap; 0 if the number is unknown.
+ *
+ * The damaged pages of a CPU contained KmtDatStats.events minus the events in
+ * intact pages. This is the number of a gap only if the CPU has one gap.
+ * Likewise, the overruns that no page reports with a number belong to one loss
+ * only if one page reports a loss without a number.
  */
 static KmtDatLosses count_losses(const KmtDatSurvey *s,
 				 const KmtDatStats *stats)

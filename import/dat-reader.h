@@ -17,12 +17,16 @@ struct tep_handle;
 typedef struct {
 	GArray *times;		   /* KmtDatPageTime */
 	guint64 events;		   /* events in intact pages */
-	guint64 gaps;		   /* runs of damaged pages; 0 if the
-				    * kernel counted no missing event */
-	guint64 missed;		   /* lost events, as counted in pages */
-	guint64 unnumbered_losses; /* losses without a number */
-	gboolean has_time;
-	gint64 first_ns, last_ns;
+	guint64 gaps;		   /* runs of damaged pages; 0 if the intact
+				    * pages have all events that the kernel
+				    * counted */
+	guint64 missed;		   /* sum of the numbers of lost events that
+				    * pages report */
+	guint64 unnumbered_losses; /* pages that report a loss without a
+				    * number */
+	gboolean has_time;	   /* first_ns and last_ns are set */
+	gint64 first_ns, last_ns;  /* earliest and latest event in intact
+				    * pages */
 } KmtDatSurvey;
 
 /* Number of events lost at each gap of a CPU; 0: unknown. */

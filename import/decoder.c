@@ -292,8 +292,9 @@ gboolean kmt_import_decoder_add_sample(KmtImportDecoder *decoder,
 }
 
 /*
- * Queue the stack of an event kernel_stack. A size field that exceeds the data
- * is limited to the data.
+ * Queue the stack of an event kernel_stack. If the event's field "size" states
+ * more addresses than the data contain, the function uses the addresses in the
+ * data.
  */
 static gboolean queue_stack(KmtImportDecoder *decoder, KmtImport *import,
 			    guint cpu, const guint8 *data, gsize n_bytes,

@@ -13,10 +13,10 @@
 typedef struct KmtImportDecoder KmtImportDecoder;
 
 /*
- * Parse the format file of a memory tracepoint; ignore that of another one.
- * formats is a struct tep_handle; the parameter type matches
- * KmtImportFormatFunc. Returns FALSE and sets *error if the text cannot be
- * parsed.
+ * Parse the format file of a tracepoint and add the tracepoint to formats. The
+ * files of tracepoints that are not memory tracepoints are ignored. formats is
+ * a struct tep_handle; the parameter type matches KmtImportFormatFunc. Returns
+ * FALSE and sets *error if the text cannot be parsed.
  */
 gboolean kmt_import_decoder_add_format(gpointer formats, const char *system,
 				       const char *name, const char *text,

@@ -15,9 +15,9 @@ typedef gboolean (*KmtImportFormatFunc)(gpointer user, const char *system,
 					GError **error);
 
 /*
- * Read the format files of all systems, and call func for each of them. A
- * file without the name of a tracepoint is skipped. Returns FALSE with *error
- * set if func fails, or if formats is cut off; cut_off is the message for that.
+ * Call func for each format file of a tracepoint in formats. A file without the
+ * name of a tracepoint is skipped. Returns FALSE with *error set if func fails,
+ * or if formats is cut off; in the second case, the error message is cut_off.
  */
 gboolean kmt_import_read_formats(KmtByteSpan formats, const char *cut_off,
 				 KmtImportFormatFunc func, gpointer user,

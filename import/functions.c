@@ -26,8 +26,8 @@ gboolean kmt_import_kallsyms_next(const char **text,
 
 	*text = *end ? end + 1 : end;
 	line->address = g_ascii_strtoull(begin, &p, 16);
-	/* The line needs a space, the type, a space, and at least one
-	 * character. */
+	/* Behind the address, the line needs a space, the type, a space, and at
+	 * least one character. */
 	if (p == begin || end - p < 4 || p[0] != ' ' || p[2] != ' ')
 		return FALSE;
 	line->type = p[1];

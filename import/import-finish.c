@@ -107,7 +107,8 @@ static void set_list(KmtImport *import, const char *key, const GPtrArray *list)
 
 /*
  * Write the number of lost events, or the key "losses" of kmemtrace(5) if the
- * number is not known. If a loss also has no record, write neither.
+ * number is not known. If the number is not known and a loss of unknown number
+ * has no loss record, write neither.
  */
 static void set_losses(KmtImport *import)
 {

@@ -16,14 +16,15 @@
 typedef struct {
 	KmtCaptureCpuWriter *writer;
 	GArray *waiting;	  /* struct kmemtrace_event_v2s */
-	KmtTracepointPairs pairs; /* between waiting and writer */
+	KmtTracepointPairs pairs; /* records taken from waiting and not yet
+				   * given to writer */
 	gboolean unordered;	  /* waiting is not sorted by time */
 	gint64 last_ns;		  /* time of the last written record */
 	guint64 records;	  /* written records, including loss records */
-	guint64 lost;		  /* lost events of all loss records */
-	guint64 total_lost;	  /* valid if has_total; may be
-				   * KMT_IMPORT_LOST_UNKNOWN */
-	gboolean has_total;
+	guint64 lost;		  /* sum of the lost events of all loss
+				   * records */
+	guint64 total_lost;	  /* argument of kmt_import_set_cpu_lost() */
+	gboolean has_total;	  /* total_lost is set */
 } KmtImportCpu;
 
 struct KmtImport {
@@ -33,27 +34,31 @@ struct KmtImport {
 	GKeyFile *meta;
 	GPtrArray *cpus; /* KmtImportCpu *, indexed by CPU; NULL if unused */
 	KmtTracepointTables *names;
-	KmtTracepointInner inner; /* see kmalloc-pairs.h */
-	gboolean inner_was_read;
-	guint64 *point_events; /* events per index of kmt_tracepoint_names */
-	const char *
-		*unusable; /* reason per tracepoint without records, or NULL */
-	guint64 total_lost;
+	KmtTracepointInner inner; /* kernel functions that report one allocation
+				   * twice */
+	gboolean inner_was_read;  /* inner was read, or cannot be read */
+	guint64 *point_events;	  /* events per index of kmt_tracepoint_names */
+	const char **unusable;	  /* per index of kmt_tracepoint_names: why the
+				   * events cannot be converted, or NULL */
+	guint64 total_lost;	  /* argument of kmt_import_set_lost() */
 	KmtImportKernel kernel;
 	gboolean has_kallsyms;
 	const KmtImportSymbolFiles *symbol_files;
 	KmtImportStacks *stacks;    /* NULL: the records have no stacks */
 	gint64 allowed_ns;	    /* records up to this time may be written */
-	gint64 written_ns;	    /* value of allowed_ns in the last pass */
+	gint64 written_ns;	    /* value of allowed_ns when records were
+				     * last written */
 	gboolean has_files;	    /* a file is open: record_bytes is fixed */
 	guint64 n_waiting;	    /* waiting records of all CPUs */
-	guint64 n_new;		    /* records added since the last pass */
+	guint64 n_new;		    /* records added since records were last
+				     * written */
 	guint n_losses_on_all_cpus; /* see MAX_LOSSES_ON_ALL_CPUS */
 	guint machine_cpus;	    /* possible CPUs from --cpus, or 0 */
-	GPtrArray *gaps;	    /* char *: gaps specific to the file */
+	GPtrArray *gaps;	    /* char *: phrases of
+				     * kmt_import_add_gap() */
 	GPtrArray *reasons; /* char *: reasons why only part was recorded */
 	GPtrArray *notes;   /* char *: sentences for the user */
-	gboolean has_unplaced_loss; /* a loss of unknown number has no
+	gboolean has_unplaced_loss; /* a loss of unknown number has no loss
 				     * record */
 	KmtImportWatch *watch;	    /* not owned; may be NULL */
 	guint32 first_pid;

@@ -13,9 +13,10 @@
 #include "lib/tracepoints/learned-names.h"
 
 /*
- * Minimum number of new records before a pass writes records. The cost of a
- * pass over the CPUs and waiting records is then proportional to the number of
- * new records, whatever the order of the records.
+ * kmt_import_advance() writes records only if the number of new records is at
+ * least this number plus the number of CPUs and of older waiting records. The
+ * cost of one pass over the CPUs and the waiting records is then proportional
+ * to the number of new records, whatever the order of the records.
  */
 #define MIN_NEW_RECORDS 1024
 
@@ -26,8 +27,8 @@
 #define MAX_LOSSES_ON_ALL_CPUS (1U << 20)
 
 /*
- * Value of "since" in a waiting loss record: the time of the CPU's previous
- * record.
+ * In a waiting loss record, this value of "since" stands for the time of the
+ * CPU's previous record. limit_since() replaces the value.
  */
 #define SINCE_PREVIOUS_RECORD G_MININT64
 
@@ -80,9 +81,10 @@ static gboolean open_file(KmtImport *import, KmtImportCpu *cpu, guint number,
 }
 
 /*
- * Set "since" of a loss record to the time of the CPU's previous record,
- * because that event was not lost. Without a previous record, "since" is at
- * most the time of the loss record itself.
+ * Set "since", the start of the loss, in a loss record to the time of the CPU's
+ * previous record, because the event of that record was not lost. Without a
+ * previous record, reduce "since" to at most the time of the loss record
+ * itself.
  */
 static void limit_since(struct kmemtrace_event_lost *lost,
 			const KmtImportCpu *cpu)
@@ -131,9 +133,11 @@ static gint compare_times(gconstpointer a, gconstpointer b)
 }
 
 /*
- * Read the addresses of the functions that report an allocation twice, unless
- * the input has contained them. Only the first call reads them, when the first
- * event needs them, because reading takes about a tenth of a second.
+ * Read the addresses of the kernel functions that report one allocation twice,
+ * unless the symbols in the input contained the addresses. Only the first call
+ * reads symbol files, because reading takes about a tenth of a second. The
+ * caller therefore calls the function only for a record that needs the
+ * addresses.
  */
 static void find_inner_functions(KmtImport *import)
 {
@@ -149,9 +153,10 @@ static void find_inner_functions(KmtImport *import)
 }
 
 /*
- * Write a record, unless it is the first of two that report one allocation. A
- * record that may be such a first record is held until further records decide.
- * Returns 0 or a negative errno value.
+ * Write a record, unless it is the first of two records that report one
+ * allocation. A record that may be such a first record waits in cpu->pairs
+ * until later records show whether a second record exists. Returns 0 or a
+ * negative errno value.
  */
 static int write_unless_pair(KmtImport *import, KmtImportCpu *cpu,
 			     struct kmemtrace_event_v2s *record)
@@ -167,7 +172,9 @@ static int write_unless_pair(KmtImport *import, KmtImportCpu *cpu,
 	return r;
 }
 
-/* Write the records that write_unless_pair() holds: no further ones come. */
+/*
+ * Write the records that wait in cpu->pairs, because no later record follows.
+ */
 static int write_held(KmtImport *import, KmtImportCpu *cpu)
 {
 	struct kmemtrace_event_v2s *record;

@@ -56,11 +56,11 @@ static guint64 find_symbol(const char *text, const char *symbol)
 }
 
 /*
- * Relocate a kallsyms of another boot: shift all addresses by the distance
- * between the address of kernel->symbol in text and its recorded address. Only
- * symbols from kernel->symbol up to _end are kept; modules are omitted, because
- * the distance differs for each module. Returns NULL if no symbol is left; the
- * caller frees the text.
+ * Relocate a kallsyms of another boot: shift all addresses by the distance from
+ * the address of kernel->symbol in text to kernel->address, its address in the
+ * recorded boot. Only symbols from kernel->symbol up to _end are kept; modules
+ * are omitted, because the distance differs for each module. Returns NULL if no
+ * symbol is left; the caller frees the text.
  */
 static char *relocate(const char *text, const KmtImportKernel *kernel)
 {

@@ -43,8 +43,8 @@ typedef struct KmtImport KmtImport;
  * not owned.
  */
 typedef struct {
-	const char *kallsyms; /* from the user, or NULL */
-	const char *modules;
+	const char *kallsyms;	  /* from the user, or NULL */
+	const char *modules;	  /* from the user, or NULL */
 	const char *proc;	  /* mount point of procfs */
 	const char *sys;	  /* mount point of sysfs */
 	const char *build_id_dir; /* perf's cache; NULL: ~/.debug */
@@ -69,7 +69,7 @@ typedef struct {
 	gboolean damaged; /* a part of the input cannot be read */
 	/* Sentences for the user; NULL-terminated, owned by the import. */
 	const char *const *notes;
-	guint cpus;
+	guint cpus; /* CPUs with an event or a loss */
 } KmtImportFigures;
 
 /*
@@ -153,8 +153,8 @@ gboolean kmt_import_add_counted_loss(KmtImport *import, guint cpu,
 /*
  * Record a gap in a CPU's events, which ends at time (ns). The gap begins at
  * the CPU's previous record, or at first if the CPU has no record yet. n_events
- * 0 means that the number is unknown. The events do not count in the total, to
- * which kmt_import_set_cpu_lost() adds them.
+ * 0 means that the number is unknown. The function does not add n_events to the
+ * total number of lost events; kmt_import_set_cpu_lost() does.
  */
 gboolean kmt_import_add_loss(KmtImport *import, guint cpu, guint64 n_events,
 			     gint64 first, gint64 time, GError **error);
@@ -188,8 +188,8 @@ void kmt_import_add_note(KmtImport *import, const char *note);
  * Declare that all events up to time (ns) were added. The import writes the
  * records of these events when enough new records wait, so one call per event
  * costs little more than one call per batch. G_MAXINT64 writes all waiting
- * records; later events of a CPU without records may then have any time.
- * Returns FALSE and sets *error if a write fails.
+ * records; after this, the events of a CPU that has no record yet may have any
+ * time. Returns FALSE and sets *error if a write fails.
  */
 gboolean kmt_import_advance(KmtImport *import, gint64 time, GError **error);
 
@@ -210,8 +210,9 @@ void kmt_import_set_lost_unknown(KmtImport *import);
 guint64 kmt_import_memory_events(const KmtImport *import);
 
 /*
- * Count an event without a record: an event that describes no memory (see
- * kmt_tracepoint_convert()), and an event of another tracepoint.
+ * Count an event without a record. The first function is for an event that
+ * describes no memory (see kmt_tracepoint_convert()), the second one for an
+ * event of a tracepoint that the import does not use.
  */
 void kmt_import_count_no_memory(KmtImport *import, guint point);
 void kmt_import_count_other(KmtImport *import);
@@ -250,8 +251,8 @@ void kmt_import_name_task(KmtImport *import, guint32 pid, gint64 time,
 			  const char *name);
 
 /*
- * Return the tasks without a name (guint32) except task 0. The caller releases
- * the array with g_array_unref().
+ * Return the IDs (guint32) of the tasks without a name, except task 0. The
+ * caller releases the array with g_array_unref().
  */
 GArray *kmt_import_unnamed_tasks(const KmtImport *import);
 
@@ -287,9 +288,10 @@ gboolean kmt_import_set_kallsyms(KmtImport *import, const char *text,
 				 GError **error);
 
 /*
- * Find the functions of kmalloc-pairs.h in text, a kallsyms that the input
- * contains. Without this call, or if text has no addresses, the import searches
- * kmt_import_symbols_text() when it needs the functions.
+ * Find the kernel functions that report one allocation twice (see
+ * kmalloc-pairs.h) in text, a kallsyms that the input contains. Without this
+ * call, or if text has no addresses, the import searches
+ * kmt_import_symbols_text() when it needs the addresses of these functions.
  */
 void kmt_import_find_inner_functions(KmtImport *import, const char *text);
 

@@ -160,8 +160,9 @@ static GLogWriterOutput discard_log(G_GNUC_UNUSED GLogLevelFlags level,
 }
 
 /*
- * Limit the memory of this process. The limit is the import's own, so the
- * message must not advise to raise a ulimit or the limit of a control group.
+ * Limit the memory of this process. The import sets this limit itself, so the
+ * message that is printed when memory runs out must not advise to raise a
+ * ulimit or the limit of a control group.
  */
 static void limit_memory(char *const *paths)
 {

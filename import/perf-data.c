@@ -28,7 +28,8 @@ struct KmtPerfData {
 	KmtPerfFile *header_file;
 	GPtrArray *threads; /* GMappedFile */
 	KmtPerfStream *stream;
-	guint next_thread;	   /* index of the file after stream */
+	guint next_thread;	   /* index in threads of the file to read after
+				    * stream */
 	gboolean cut_off_reported; /* CUT_OFF was returned for stream */
 	guint page_bytes, long_bytes;
 	char *release, *machine, *version, *build_id;
@@ -245,8 +246,8 @@ gboolean kmt_perf_data_is_threaded(const KmtPerfData *d)
 }
 
 /*
- * Return the number of tasks in a thread map, or 0 if an entry stands for all
- * tasks.
+ * Return the number of tasks in a thread map, or 0 if the only entry of the map
+ * stands for all tasks.
  */
 static guint64 count_tasks(KmtByteSpan body)
 {
@@ -272,7 +273,7 @@ static gboolean parse_record(KmtPerfData *d, const KmtPerfRecord *record,
 {
 	KmtByteSpan b = record->body;
 
-	/* Records of perf itself have no trailer. */
+	/* Records that perf itself writes, not the kernel, have no trailer. */
 	if (record->type < KMT_PERF_USER_ATTR)
 		kmt_perf_layouts_trailer(d->header_file->layouts, b, entry);
 	switch (record->type) {

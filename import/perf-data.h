@@ -17,7 +17,8 @@ typedef enum {
 	KMT_PERF_ENTRY_SAMPLE,	     /* tracepoint: cpu, time, data, chain */
 	KMT_PERF_ENTRY_OTHER_SAMPLE, /* sample of any other event */
 	KMT_PERF_ENTRY_LOST, /* events lost by a CPU: cpu, time, number */
-	KMT_PERF_ENTRY_LOST_SAMPLES, /* id, number: total at the file's end */
+	KMT_PERF_ENTRY_LOST_SAMPLES, /* id, number: lost samples of the event id
+				      * since perf started */
 	KMT_PERF_ENTRY_COMM,	     /* new name of a task: pid, time, name */
 	KMT_PERF_ENTRY_KERNEL,	/* kernel symbol: name, number: its address */
 	KMT_PERF_ENTRY_TASKS,	/* number: recorded tasks, 0: all */

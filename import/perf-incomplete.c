@@ -21,8 +21,8 @@ static void reason_clear(gpointer data)
 }
 
 /*
- * Add a reason for the tracepoint name. The function takes ownership of text;
- * NULL adds nothing.
+ * Add text as a reason why events of the tracepoint name are missing. The
+ * function takes ownership of text; NULL adds nothing.
  */
 static void add_reason(GArray *reasons, char *text, const char *name)
 {
@@ -177,8 +177,8 @@ static void add_choices(KmtImport *import, const KmtPerfCommand *command)
 	if (command->cgroups)
 		add_text(import, "only tasks of the control group ",
 			 command->cgroups, " were recorded (perf record -G)");
-	/* Only ranges select times; a single number is a delay before the
-	 * start. */
+	/* Only ranges in the value of -D select times; a single number is a
+	 * delay before the start. */
 	if (command->delay && command->delay[0] &&
 	    strchr(command->delay + 1, '-'))
 		add_text(import, "only the times ", command->delay,

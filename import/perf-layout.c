@@ -213,7 +213,10 @@ static void consume_callchain(KmtByteSpan *b, KmtPerfEntry *entry)
 		kmt_byte_span_consume(b, n > b->left / 8 ? G_MAXUINT64 : n * 8);
 }
 
-/* Parse a sample behind the leading event ID. Returns the unparsed rest. */
+/*
+ * Parse the bytes b of a sample, without the leading event ID if samples have
+ * one. Returns the unparsed rest.
+ */
 static KmtByteSpan parse_sample(const KmtPerfLayouts *l, const Layout *layout,
 				KmtByteSpan b, KmtPerfEntry *entry)
 {
@@ -252,7 +255,8 @@ gboolean kmt_perf_layouts_sample(const KmtPerfLayouts *l, KmtByteSpan b,
 	guint64 id = l->has_leading_id ? kmt_byte_span_64(&b) : 0;
 	const Layout *layout = find_layout(l, id);
 
-	/* The list of events contains the ID of each event with samples. */
+	/* The list of events contains the ID of each event with samples, so a
+	 * sample with any other ID is damaged. */
 	if (!layout)
 		return FALSE;
 	entry->kind = KMT_PERF_ENTRY_OTHER_SAMPLE;
@@ -273,9 +277,10 @@ gboolean kmt_perf_layouts_is_sample(const KmtPerfLayouts *l, KmtByteSpan b)
 		return FALSE;
 	rest = parse_sample(l, layout, b, &entry);
 	/*
-	 * The data must end where the record ends, unless a further part
-	 * follows. A record of another type never begins with an event ID and
-	 * has a matching length as well.
+	 * In a sample, the raw data end where the record ends, unless
+	 * sample_type selects parts that follow the raw data. An undamaged
+	 * record of another type does not both begin with an event ID and meet
+	 * these conditions.
 	 */
 	return entry.data && entry.n_bytes >= COMMON_BYTES &&
 	       entry.cpu < KMT_IMPORT_MAX_CPUS &&

@@ -60,15 +60,16 @@ gboolean kmt_perf_layouts_sample(const KmtPerfLayouts *layouts,
 				 KmtByteSpan body, KmtPerfEntry *entry);
 
 /*
- * Return whether body is a complete sample of a tracepoint. A caller uses the
- * function for a record of another type, whose type is then damaged.
+ * Return whether body is a complete sample of a tracepoint. The caller passes
+ * the body of a record whose header has another type than PERF_RECORD_SAMPLE:
+ * TRUE means that this type is damaged.
  */
 gboolean kmt_perf_layouts_is_sample(const KmtPerfLayouts *layouts,
 				    KmtByteSpan body);
 
 /*
- * Set the time, CPU, and event ID of a record that is not a sample, from the
- * trailer of the record. A record without a trailer leaves *entry unchanged.
+ * Read the trailer of a record that is not a sample, and set the members time,
+ * cpu, and id of *entry. A record without a trailer leaves *entry unchanged.
  */
 void kmt_perf_layouts_trailer(const KmtPerfLayouts *layouts, KmtByteSpan body,
 			      KmtPerfEntry *entry);

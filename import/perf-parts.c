@@ -52,7 +52,7 @@ static gboolean read_preamble(KmtPerfPart *part, KmtImportKernel *kernel,
 		if (found && kernel->symbol)
 			break;
 	}
-	/* read_part() finds and reports the damage again. */
+	/* read_part() of perf-reader.c finds and reports the damage again. */
 	if (problem && kmt_perf_is_damage(problem))
 		g_clear_error(&problem);
 	if (!problem)

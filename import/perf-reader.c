@@ -14,8 +14,8 @@
 #include "import/import-symbols.h"
 
 /*
- * Files of perf record --threads contain no KMT_PERF_ENTRY_ROUND. The reader
- * starts a new round after this number of samples.
+ * Files of perf record --threads contain no KMT_PERF_ENTRY_ROUND. In such a
+ * file, the reader ends a round after this number of samples.
  */
 #define ROUND_SAMPLES 65536
 
@@ -33,9 +33,10 @@ typedef struct {
 	KmtImportFunctions *functions;
 	KmtImportCallers *callers; /* NULL: samples have no callchains */
 	GArray *chain;	  /* guint64: callchain of the current sample */
-	gint64 latest_ns; /* latest sample time; of this file if threaded */
-	gint64 round_ns;  /* value of latest_ns at the last round */
-	guint samples;	  /* samples since the last round */
+	gint64 latest_ns; /* latest sample time; of the current file in a
+			   * recording of perf record --threads */
+	gint64 round_ns;  /* value of latest_ns at the end of the last round */
+	guint samples;	  /* number of samples since the last round */
 	guint64 n_tasks;  /* recorded tasks, or KMT_PERF_TASKS_UNKNOWN */
 	guint64 lost;	  /* sum of KMT_PERF_ENTRY_LOST */
 	/* guint64 event ID -> guint64 lost samples of all files */
@@ -182,8 +183,9 @@ static gboolean import_sample(KmtPerfReader *r, const KmtPerfEntry *entry,
 }
 
 /*
- * End a round. After two rounds, no earlier events can follow, so the records
- * up to the previous round can be written.
+ * End a round, in which perf read all buffers once. Events that follow in the
+ * file are not earlier than the latest event of the previous round, so the
+ * records up to that time can be written.
  */
 static gboolean end_round(KmtPerfReader *r, GError **error)
 {
@@ -250,7 +252,8 @@ static gboolean import_entry(KmtPerfReader *r, const KmtPerfEntry *entry,
 				       "its type: record again");
 	case KMT_PERF_ENTRY_KERNEL:
 	case KMT_PERF_ENTRY_TASKS:
-		/* read_preamble() already read these entries. */
+		/* read_preamble() of perf-parts.c has already read the kernel's
+		 * symbol and the number of recorded tasks. */
 		return TRUE;
 	}
 	return TRUE;

@@ -78,7 +78,8 @@ static gboolean consume_record(const KmtPerfStream *s, KmtByteSpan *b,
 	record->body.next = b->next + sizeof(header);
 	record->body.left = header.size - sizeof(header);
 	size = record->body;
-	/* A sample with a damaged type has no payload and is not compressed. */
+	/* If the body is a sample, the type in the header is damaged. With type
+	 * 0, the record has no payload and is not decompressed. */
 	if (header.type != PERF_RECORD_SAMPLE && s->layouts &&
 	    kmt_perf_layouts_is_sample(s->layouts, record->body))
 		record->type = header.type = 0;

@@ -29,7 +29,8 @@ enum {
 typedef struct {
 	guint type;
 	KmtByteSpan body; /* bytes behind the header */
-	/* Data that follow the record and are not included in its size. */
+	/* Data that follow the record and are not included in the size that the
+	 * header of the record states. */
 	KmtByteSpan payload;
 } KmtPerfRecord;
 
@@ -40,9 +41,9 @@ typedef struct KmtPerfStream KmtPerfStream;
 
 /*
  * Create an iterator; free it with kmt_perf_stream_free(), which accepts NULL.
- * bytes and layouts must outlive the iterator. With layouts, a sample with the
- * type of another record is detected and returned as type 0. layouts may be
- * NULL, which disables the detection.
+ * bytes and layouts must outlive the iterator. With layouts, a record that is a
+ * sample by its content but has another type in its header, which is damage, is
+ * returned as type 0. layouts may be NULL: types are then not checked.
  */
 KmtPerfStream *kmt_perf_stream_new(KmtByteSpan bytes,
 				   const KmtPerfLayouts *layouts);
@@ -57,8 +58,9 @@ gboolean kmt_perf_stream_next(KmtPerfStream *stream, gboolean return_compressed,
 			      KmtPerfRecord *record, GError **error);
 
 /*
- * Return whether the compressed records ended within a record. perf record -z
- * causes such an end if the compressor retains the last bytes of a full buffer.
+ * Return whether the decompressed bytes end with an incomplete record. perf
+ * record -z causes such an end if the compressor retains the last bytes of a
+ * full buffer.
  */
 gboolean kmt_perf_stream_is_cut_off(const KmtPerfStream *stream);
 

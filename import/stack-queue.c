@@ -15,8 +15,8 @@ enum { LEVEL_TASK, LEVEL_SOFTIRQ, LEVEL_HARDIRQ, LEVEL_NMI, N_LEVELS };
 
 typedef struct {
 	KmtImportEvent event;
-	char *cache; /* owned copy; event.cache points to it */
-	gboolean has_record;
+	char *cache;	      /* owned copy; event.cache points to it */
+	gboolean has_record;  /* FALSE: the queue drops the event */
 	gboolean is_complete; /* its stack arrived, or can no longer arrive */
 	GArray *stack;	      /* guint64; NULL without a stack */
 } Waiting;
@@ -102,9 +102,10 @@ static gboolean add_complete_events(KmtImportStackQueue *q, GError **error)
 }
 
 /*
- * Complete the last event of this context and of all contexts that can
- * interrupt it. Called when an event or a stack of the context arrives, because
- * a stack belongs to the last event of its context, and to complete all events.
+ * Mark the last event of the context level, and of all contexts that can
+ * interrupt this context, as complete. Called when an event or a stack of the
+ * context level arrives: no later stack can belong to these events. LEVEL_TASK
+ * marks the events of all contexts.
  */
 static void complete_from(KmtImportStackQueue *q, guint level)
 {

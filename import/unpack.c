@@ -50,8 +50,8 @@ gboolean kmt_unpack_is_supported(const char *algorithm, const char *path,
 }
 
 /*
- * Decompress at most n bytes to the buffer to. Returns the number of
- * decompressed bytes.
+ * Decompress the stream into to[], which has room for n bytes. Returns the
+ * number of decompressed bytes.
  */
 static gsize read_stream(const void *stream, gsize n_stream, guint8 *to,
 			 gsize n)

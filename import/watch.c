@@ -28,11 +28,12 @@
 #define MAX_ENTRIES 100000
 
 struct KmtImportWatch {
-	/* Progress counter. The parent only compares the value with earlier
-	 * values, so relaxed memory order suffices. */
+	/* Progress counter, which the reader process increments. The parent
+	 * only compares the value with earlier values, so relaxed memory order
+	 * suffices. */
 	atomic_ulong ticks;
-	atomic_bool ended;
-	int pipe_fds[2]; /* a pipe; the reader process holds the write end */
+	atomic_bool ended; /* no time limit applies any more */
+	int pipe_fds[2];   /* a pipe; the reader process holds the write end */
 };
 
 KmtImportWatch *kmt_import_watch_new(void)

@@ -24,7 +24,11 @@
 #define META_CAPTURE_BYTES 4096
 #define META_CPU_BYTES	   176
 
-/* Smaller O_DIRECT writes would add more events to the trace per record. */
+/*
+ * Number of chunks to gather before a write if the sub-buffers are small. Each
+ * O_DIRECT write adds events to the trace, so smaller writes would add more
+ * events per record.
+ */
 #define BATCH_CHUNKS ((gsize)16)
 
 struct kmt_capture_writer {
@@ -140,9 +144,10 @@ KmtCaptureCpuWriter *kmt_capture_writer_cpu_file(KmtCaptureWriter *output,
 						 GError **error)
 {
 	/*
-	 * With sub-buffers of the usual size, a reader wakes up seldom enough
-	 * to write all complete chunks each time. With small sub-buffers, it
-	 * gathers several chunks first.
+	 * With sub-buffers of the usual size, the thread that reads the CPU's
+	 * sub-buffers wakes up so seldom that it can write all complete chunks
+	 * each time. With small sub-buffers, the thread gathers BATCH_CHUNKS
+	 * chunks before a write.
 	 */
 	gsize chunk = kmt_capture_cpu_writer_chunk_bytes(record_bytes);
 	gsize batch_bytes =
@@ -309,8 +314,9 @@ gboolean kmt_capture_writer_write_table(KmtCaptureWriter *output,
 }
 
 /*
- * Create META_RESERVED, and reserve disk space for the final kmemtrace.meta in
- * it if possible, so that a full disk does not prevent writing it.
+ * Create the file META_RESERVED and reserve disk space in it, if possible. The
+ * final kmemtrace.meta is written to this file, so that it can be written even
+ * if the disk is full.
  */
 static void reserve_meta(KmtCaptureWriter *output, guint n_cpus)
 {
@@ -346,9 +352,10 @@ static int write_all(int fd, const char *text, gsize n_bytes)
 }
 
 /*
- * Return whether META_RESERVED still names the open file. The owner of the
- * directory may have replaced it, and renaming another file would make a FIFO
- * or a link the kmemtrace.meta of a complete capture.
+ * Return whether META_RESERVED still names the file that meta_fd refers to. The
+ * owner of the directory may have replaced that file, for example by a FIFO or
+ * a link, which must not be renamed to the kmemtrace.meta of a complete
+ * capture.
  */
 static gboolean is_reserved(const KmtCaptureWriter *output)
 {

@@ -45,7 +45,10 @@ gboolean kmt_capture_writer_publish(KmtCaptureWriter *output, GError **error);
 const char *kmt_capture_writer_path(const KmtCaptureWriter *output);
 int kmt_capture_writer_fd(const KmtCaptureWriter *output);
 
-/* Return whether the files are in a subdirectory. */
+/*
+ * Return whether the files are in a subdirectory until
+ * kmt_capture_writer_publish() moves them.
+ */
 gboolean kmt_capture_writer_is_staged(const KmtCaptureWriter *output);
 
 /* Return whether name is the name of a CPU's file: cpu<n>.out. */

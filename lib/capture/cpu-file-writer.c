@@ -31,7 +31,8 @@ struct kmt_capture_cpu_writer {
 	gsize buffer_bytes;
 	gsize fill; /* bytes in buffer */
 	guint8 *buffer;
-	/* Other threads read the counters while one thread writes the file. */
+	/* Counters of bytes. Other threads read the counters while one thread
+	 * writes the file. */
 	_Atomic guint64 written;
 	_Atomic guint64 unsaved;
 };
@@ -163,9 +164,10 @@ static gsize write_from(KmtCaptureCpuWriter *sink, const guint8 *from,
 			continue;
 		} else if (n < 0 && errno == EINVAL && sink->direct) {
 			/*
-			 * Some file systems accept the flag but refuse the
-			 * write. A short write also leaves an offset that is
-			 * not aligned.
+			 * Some file systems accept the flag O_DIRECT and then
+			 * fail a write with EINVAL. EINVAL also follows a short
+			 * write, because the next offset is not aligned.
+			 * Continue through the page cache.
 			 */
 			set_direct(sink, false);
 			if (!sink->direct)
@@ -216,8 +218,9 @@ int kmt_capture_cpu_writer_add(KmtCaptureCpuWriter *sink, gsize n_bytes)
 }
 
 /*
- * Return whether bytes should be written from their place once all earlier
- * bytes are written.
+ * Return whether kmt_capture_cpu_writer_append() should write the n_bytes at
+ * from directly to the file, after the content of the buffer, instead of
+ * copying the bytes to the buffer.
  */
 static bool is_worth_it(const KmtCaptureCpuWriter *sink, const void *from,
 			gsize n_bytes)
@@ -226,7 +229,7 @@ static bool is_worth_it(const KmtCaptureCpuWriter *sink, const void *from,
 
 	if (sink->closed)
 		return false;
-	/* Small writes would add more events to the trace. */
+	/* With O_DIRECT, small writes would add more events to the trace. */
 	return !sink->direct ||
 	       (n_bytes >= sink->batch_bytes &&
 		(place | (guintptr)from | n_bytes) % BLOCK_BYTES == 0);

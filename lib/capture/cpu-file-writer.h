@@ -43,11 +43,12 @@ G_STATIC_ASSERT(KMT_CAPTURE_CPU_WRITER_BUFFER_BYTES %
 		0);
 
 typedef enum {
-	/* KMT_CAPTURE_CPU_WRITER_BUFFER_BYTES, with O_DIRECT if the file system
-	 * supports it, populated by the function new, and locked in memory if
-	 * the limits permit */
+	/* A buffer of KMT_CAPTURE_CPU_WRITER_BUFFER_BYTES, populated by the
+	 * function new and locked in memory if the limits permit. The file is
+	 * written with O_DIRECT if the file system supports it. */
 	KMT_CAPTURE_CPU_WRITER_LOCKED,
-	/* two chunks, without O_DIRECT, for a program that is not traced */
+	/* A buffer of two chunks, and a file without O_DIRECT, for a program
+	 * that is not traced. */
 	KMT_CAPTURE_CPU_WRITER_SMALL,
 } KmtCaptureCpuWriterMemory;
 
@@ -76,29 +77,32 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtCaptureCpuWriter, kmt_capture_cpu_writer_free)
 void *kmt_capture_cpu_writer_room(KmtCaptureCpuWriter *sink, gsize *n_bytes);
 
 /*
- * Add n_bytes that the caller has stored at kmt_capture_cpu_writer_room(). A
- * full buffer is written. This function and the four below return 0, or the
- * negative errno of the first failed write.
+ * Add n_bytes that the caller has stored at kmt_capture_cpu_writer_room(). If
+ * the buffer is then full, it is written to the file. This function and append,
+ * take_back, flush, and finish return 0, or the negative errno of the first
+ * failed write.
  */
 int kmt_capture_cpu_writer_add(KmtCaptureCpuWriter *sink, gsize n_bytes);
 
 /*
- * Add n_bytes of complete records from another place. They are written from
- * there without a copy if O_DIRECT is off, or if n_bytes is at least
- * batch_bytes and address, size, and position in the file are aligned.
+ * Add the n_bytes of complete records at from. The function writes the records
+ * to the file without a copy to the buffer if O_DIRECT is off, or if n_bytes is
+ * at least batch_bytes and address, size, and position in the file are aligned.
  */
 int kmt_capture_cpu_writer_append(KmtCaptureCpuWriter *sink, const void *from,
 				  gsize n_bytes);
 
 /*
- * Remove the last n_bytes, which are complete records, from the buffer or from
- * the file. Removed bytes no longer count as unsaved.
+ * Remove the last n_bytes that were added, which are complete records. The
+ * function first subtracts up to n_bytes from the number of unsaved bytes, then
+ * removes the rest from the end of the buffer, then from the end of the file.
  */
 int kmt_capture_cpu_writer_take_back(KmtCaptureCpuWriter *sink, gsize n_bytes);
 
 /*
- * Write records before the caller waits for more: with O_DIRECT all complete
- * chunks once batch_bytes are buffered, otherwise all complete records.
+ * Write records before the caller waits for more records. With O_DIRECT, the
+ * function writes all complete chunks once batch_bytes are buffered; without
+ * O_DIRECT, it writes all complete records.
  */
 int kmt_capture_cpu_writer_flush(KmtCaptureCpuWriter *sink);
 
@@ -117,7 +121,7 @@ int kmt_capture_cpu_writer_sync(KmtCaptureCpuWriter *sink);
 /* Return the negative errno of the failed write, or 0. */
 int kmt_capture_cpu_writer_error(const KmtCaptureCpuWriter *sink);
 
-/* Return the bytes in the file. */
+/* Return the number of bytes in the file. */
 guint64 kmt_capture_cpu_writer_written(const KmtCaptureCpuWriter *sink);
 
 /*

@@ -145,9 +145,10 @@ static gboolean open_directory(KmtCaptureDirectory *directory, GError **error)
 }
 
 /*
- * Return the process that writes to the directory, or 0. The record lock on
- * KMT_CAPTURE_LOCK ends with that process. Its child processes, such as the
- * cleanup process of kmemtraced, hold the lock of the directory too.
+ * Return the process that writes to the directory, or 0. The process has a
+ * record lock on KMT_CAPTURE_LOCK. Its child processes, such as the cleanup
+ * process of kmemtraced, inherit the flock of the directory but not this record
+ * lock.
  */
 static pid_t find_writer(int dir_fd)
 {
@@ -433,8 +434,8 @@ gboolean kmt_capture_directory_is_staged(const KmtCaptureDirectory *directory)
 }
 
 /*
- * Check for a file that the user has created meanwhile, before the old capture
- * is removed.
+ * Before the old capture is removed, check that the user has not created a file
+ * with the name of a capture file meanwhile.
  */
 static gboolean check_again(KmtCaptureDirectory *directory, GError **error)
 {

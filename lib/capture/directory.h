@@ -54,15 +54,19 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtCaptureDirectory, kmt_capture_directory_close)
 int kmt_capture_directory_fd(const KmtCaptureDirectory *directory);
 const char *kmt_capture_directory_path(const KmtCaptureDirectory *directory);
 
-/* Return whether the files are in a subdirectory. */
+/*
+ * Return whether the files are in a subdirectory until
+ * kmt_capture_directory_publish() moves them.
+ */
 gboolean kmt_capture_directory_is_staged(const KmtCaptureDirectory *directory);
 
 /*
  * Replace the old capture by the new one, which must be complete and on the
- * disk. Without a subdirectory there is nothing to replace. Then remove the
- * subdirectories with records of earlier runs. After an error, either the
- * complete new capture is in kmt_capture_directory_path(), or the next
- * kmt_capture_directory_open() completes the replacement.
+ * disk. If the new capture is not in a subdirectory, there is nothing to
+ * replace. In both cases, then remove the subdirectories with records of
+ * earlier runs. After an error, either the complete new capture is in
+ * kmt_capture_directory_path(), or the next kmt_capture_directory_open()
+ * completes the replacement.
  */
 gboolean kmt_capture_directory_publish(KmtCaptureDirectory *directory,
 				       GError **error);

@@ -36,7 +36,8 @@ typedef enum {
 	KMT_DAEMON_ERROR_WRITE,		 /* any other failure to write */
 	KMT_DAEMON_ERROR_READ,		 /* records, a table, or another file
 					  * cannot be read */
-	KMT_DAEMON_ERROR_CPU_GONE,	 /* a CPU's file disappeared */
+	KMT_DAEMON_ERROR_CPU_GONE,	 /* a CPU's file in debugfs
+					  * disappeared */
 	KMT_DAEMON_ERROR_ABANDONED,	 /* the user stopped waiting for the
 					  * disk */
 	KMT_DAEMON_ERROR_INTERRUPTED,	/* interrupted before recording began */
@@ -53,11 +54,13 @@ typedef enum {
 	KMT_DAEMON_ERROR_NO_LIBRARY,	/* built without libtraceevent */
 	KMT_DAEMON_ERROR_PROCESS,    /* the process to trace does not exist */
 	KMT_DAEMON_ERROR_COMMAND,    /* the command cannot be started */
-	KMT_DAEMON_ERROR_REFUSED,    /* the kernel refuses the value */
-	KMT_DAEMON_ERROR_RESET,	     /* another program restarted tracing */
+	KMT_DAEMON_ERROR_REFUSED,    /* the kernel refuses the value written to
+				      * a control file */
+	KMT_DAEMON_ERROR_RESET,	     /* another program began a new session
+				      * during the recording */
 	KMT_DAEMON_ERROR_INTERFERED, /* another program changed the instance */
-	KMT_DAEMON_ERROR_FROZEN,     /* an earlier trace had to be saved
-				      * first */
+	KMT_DAEMON_ERROR_FROZEN,     /* only the events of an earlier trace were
+				      * saved; the command was not started */
 	KMT_DAEMON_ERROR_NO_SNAPSHOTS, /* the kernel has no snapshots */
 	KMT_DAEMON_ERROR_NO_SNAPSHOT,  /* no snapshot was taken */
 	KMT_DAEMON_ERROR_STOPPED,      /* tracing stopped instead of a

@@ -12,17 +12,18 @@
 typedef struct {
 	const char *sys;    /* mount point of sysfs */
 	const char *proc;   /* mount point of procfs */
-	const char *source; /* name of the source */
+	const char *source; /* "relay" or "ftrace", the source of the records */
 	guint abi_version;  /* version of the records */
 	guint record_bytes;
-	gboolean continues; /* the first records may be missing: an earlier
-			     * reader consumed them, or they were overwritten */
-	gboolean was_enabled;
+	gboolean continues;   /* the first records may be missing: an earlier
+			       * reader consumed them, or they were overwritten */
+	gboolean was_enabled; /* tracing was on before kmemtraced started */
 } KmtCaptureMetaStart;
 
 /*
- * Return the meta of an incomplete capture. kmt_capture_meta_end() can complete
- * it; otherwise the capture counts as truncated. The caller frees the result.
+ * Return a meta with the key complete set to false. Unless
+ * kmt_capture_meta_end() sets the key to true, the capture counts as truncated.
+ * The caller frees the result.
  */
 GKeyFile *kmt_capture_meta_new(const KmtCaptureMetaStart *start);
 

@@ -28,16 +28,16 @@
  * Subdirectories that exist while one capture replaces another, or while
  * kmemtrace-import writes a capture: kmemtrace.new-<n> receives the new
  * capture, and is renamed to kmemtrace.complete when the replacement begins.
- * The latter holds the old capture's kmemtrace.meta, as kmemtrace.meta.old,
- * until the other files of the old capture are removed.
+ * Until the other files of the old capture are removed, kmemtrace.complete also
+ * contains the old capture's kmemtrace.meta, under the name kmemtrace.meta.old.
  */
 #define KMT_CAPTURE_NEW	     "kmemtrace.new-"
 #define KMT_CAPTURE_COMPLETE "kmemtrace.complete"
 #define KMT_CAPTURE_OLD_META KMT_CAPTURE_META ".old"
 
 /*
- * Prefix of the name that preserves a kmemtrace.complete with files of the
- * user.
+ * Prefix of the new name of a kmemtrace.complete that contains files of the
+ * user after a replacement and is therefore not removed.
  */
 #define KMT_CAPTURE_LEFT "kmemtrace.left-"
 

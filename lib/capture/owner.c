@@ -126,9 +126,9 @@ static int open_component(int parent_fd, const char *name, int flags,
 }
 
 /*
- * Open the directory path, relative to the directory at, component by
- * component, because each component may be a link. flags apply to the last
- * component.
+ * Open the directory path component by component, because each component may be
+ * a link. A relative path begins at the directory descriptor at. flags apply to
+ * the last component.
  */
 static int walk(int at, const char *path, int flags, guint *n_links)
 {

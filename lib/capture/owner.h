@@ -35,9 +35,10 @@ gboolean kmt_capture_owner_is_safe(const struct stat *st);
 char *kmt_capture_owner_strip_slashes(const char *path);
 
 /*
- * Open the directory that contains the last component of path, relative to the
- * directory at. Return an O_PATH descriptor, or -1 and errno. Links among the
- * components are followed as in kmt_capture_owner_open().
+ * Open the directory that contains the last component of path. A relative path
+ * begins at the directory descriptor at. Return an O_PATH descriptor, or -1 and
+ * errno. Links among the components are followed as in
+ * kmt_capture_owner_open().
  */
 int kmt_capture_owner_open_parent(int at, const char *path);
 

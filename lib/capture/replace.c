@@ -199,7 +199,10 @@ static gboolean is_table(int dir_fd, const char *name, const char *table,
 	return has_header(dir_fd, name, table, may_be_short);
 }
 
-/* Return whether the file belongs to the capture in the directory. */
+/*
+ * Return whether the file belongs to the capture in the directory. listed is
+ * the result of listed_files(), or NULL.
+ */
 static gboolean is_member(int dir_fd, const char *const *listed,
 			  const char *name)
 {
@@ -253,13 +256,13 @@ static void take_name(KmtCaptureContents *contents, int dir_fd,
 				g_strdup(name));
 		return;
 	}
-	/* The new capture will be renamed to this name. */
+	/* The replacement renames the new capture's directory to this name. */
 	if (g_str_equal(name, KMT_CAPTURE_COMPLETE) &&
 	    !is_directory(dir_fd, name) && !contents->foreign)
 		contents->foreign = g_strdup(name);
 	if (kmt_capture_file(name) == KMT_CAPTURE_FILE_OTHER)
 		return;
-	/* A killed run leaves this file. */
+	/* An earlier run that was killed may have left this file. */
 	if (g_str_equal(name, KMT_CAPTURE_META KMT_CAPTURE_TEMPORARY) &&
 	    is_regular(dir_fd, name))
 		return;
@@ -357,7 +360,7 @@ static gboolean sync_names(const Replacement *r, int fd, GError **error)
 	return errnum == 0;
 }
 
-/* Step 1. */
+/* Step 1: move the old kmemtrace.meta into kmemtrace.complete. */
 static gboolean set_old_meta_aside(const Replacement *r, GError **error)
 {
 	if (!is_regular(r->dir_fd, KMT_CAPTURE_META) ||
@@ -370,7 +373,7 @@ static gboolean set_old_meta_aside(const Replacement *r, GError **error)
 	       sync_names(r, r->dir_fd, error);
 }
 
-/* Step 2. */
+/* Step 2: remove the files of the old capture, its kmemtrace.meta last. */
 static gboolean remove_old_files(const Replacement *r, GError **error)
 {
 	g_autoptr(GPtrArray) names = NULL;
@@ -417,7 +420,7 @@ static gboolean move_file(const Replacement *r, const char *name,
 	return result == 0 || fail(r, "rename a file to", name, error);
 }
 
-/* Step 3. */
+/* Step 3: move the new files into the directory, kmemtrace.meta last. */
 static gboolean move_new_files(const Replacement *r, GError **error)
 {
 	g_autoptr(GPtrArray) names = list_names(r->new_fd);
@@ -444,8 +447,8 @@ gboolean kmt_capture_replace_is_interrupted(int dir_fd)
 }
 
 /*
- * Rename kmemtrace.complete to an unused name. Return the name; NULL: error is
- * set.
+ * Rename kmemtrace.complete to an unused name kmemtrace.left-<n>. Return the
+ * name; NULL: error is set.
  */
 static char *set_rest_aside(const Replacement *r, GError **error)
 {
@@ -465,7 +468,7 @@ static char *set_rest_aside(const Replacement *r, GError **error)
 	return NULL;
 }
 
-/* Step 4. */
+/* Step 4: remove or rename kmemtrace.complete. */
 static gboolean remove_complete(const Replacement *r, char **left,
 				GError **error)
 {

@@ -12,8 +12,8 @@
 typedef struct {
 	gboolean has_capture; /* the directory has a kmemtrace.meta */
 	gboolean cut_off;     /* kmemtrace.meta says complete=false */
-	char *foreign;	      /* first user's file with a name that captures
-			       * use; or NULL */
+	char *foreign;	      /* name of the first file that a user created
+			       * under a name that captures use; or NULL */
 	GPtrArray *recorded;  /* char *: kmemtrace.new-<n> with records */
 	GPtrArray *empty;     /* char *: names of the subdirectories
 			       * kmemtrace.new-<n> without a meta or without
@@ -45,8 +45,8 @@ gboolean kmt_capture_replace_is_interrupted(int dir_fd);
  * Replace the capture in dir_fd by that in kmemtrace.complete. An interrupted
  * replacement continues at the interrupted step. path is the path of dir_fd,
  * for messages. If kmemtrace.complete contains files that do not belong to a
- * capture, *left is set to its new name, which the caller frees; otherwise to
- * NULL.
+ * capture, the function renames it and sets *left to its new name, which the
+ * caller frees. Otherwise *left is set to NULL.
  */
 gboolean kmt_capture_replace_run(int dir_fd, const char *path, char **left,
 				 GError **error);

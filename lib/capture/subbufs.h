@@ -11,9 +11,9 @@
  * number of its sub-buffers. record_bytes must not be 0. Return 0 if n is 0, if
  * no record fits into a sub-buffer, or if the result exceeds G_MAXUINT64.
  *
- * Room for all lost events suffices for the same run, because at no time were
- * more events missing. The result is at least 2 n, because the losses of the
- * next run are unknown.
+ * If the buffer had had additional room for all lost events, no event would
+ * have been lost. The result is at least 2 n, because the losses of the next
+ * run are unknown.
  */
 guint64 kmt_capture_enough_subbufs(guint64 n, guint64 subbuf_bytes,
 				   guint64 record_bytes, guint64 lost);
