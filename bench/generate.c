@@ -273,7 +273,8 @@ int main(int argc, char **argv)
 	BenchParams params = {0};
 	int status;
 
-	/* Report a reader that closed its pipe as a write error. */
+	/* If a reader closes its pipe, write() must fail with EPIPE, not kill
+	 * this process. */
 	signal(SIGPIPE, SIG_IGN);
 	if (kmt_cli_must_exit(PROGRAM, context, error, options.help, FALSE,
 			      &status))

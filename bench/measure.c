@@ -4,9 +4,9 @@
  *
  * Peak resident memory includes pages of mapped files, which the kernel can
  * reclaim at any time; anonymous memory is the memory that the command needs.
- * The kernel has no peak of anonymous memory, so it is sampled, and read once
- * more when the command ends: ptrace stops the command before its memory is
- * freed.
+ * The kernel keeps no peak of anonymous memory. This program therefore samples
+ * the anonymous memory, and reads it once more when the command ends: ptrace
+ * stops the command before its memory is freed.
  */
 #include "config.h"
 
@@ -71,8 +71,8 @@ static void sample(pid_t pid, Cost *cost)
 }
 
 /*
- * Read the kernel's own peak. The peak in rusage includes the process that
- * forked the command.
+ * Read the peak resident memory of the command itself. ru_maxrss also includes
+ * the memory that the child shared with this program before exec().
  */
 static void sample_peak(pid_t pid, Cost *cost)
 {
@@ -160,7 +160,7 @@ static double seconds(struct timeval tv)
 
 /*
  * Run the command and measure its cost. Return FALSE if no process could be
- * created for it. If the process cannot execute it, its exit status is 127.
+ * created. If the process cannot execute the command, cost->status is 127.
  */
 static gboolean measure(char **argv, Cost *cost)
 {
@@ -191,7 +191,8 @@ static gboolean measure(char **argv, Cost *cost)
 	cost->seconds = now() - start;
 	cost->user = seconds(usage.ru_utime);
 	cost->system = seconds(usage.ru_stime);
-	/* If ptrace is forbidden, use the peak that includes the fork. */
+	/* If ptrace is forbidden, use ru_maxrss, which also includes the memory
+	 * of the child before exec(). */
 	if (!cost->max_rss)
 		cost->max_rss = (guint64)usage.ru_maxrss * 1024;
 	cost->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status)

@@ -78,7 +78,7 @@ int main(int argc, char **argv)
 	idler = start_idler();
 	if (clock_getcpuclockid(idler, &idle_clock) != 0)
 		die("clock_getcpuclockid");
-	/* Let the child change its priority. */
+	/* Wait until the child has lowered its own priority. */
 	sleep(1);
 	elapsed = now(CLOCK_MONOTONIC_RAW);
 	idle = now(idle_clock);

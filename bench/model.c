@@ -12,7 +12,7 @@
 typedef struct {
 	guint8 type;
 	guint32 size; /* allocated bytes */
-	guint32 lost; /* cache: unrequested bytes of each object */
+	guint32 lost; /* cache: allocated minus requested bytes of an object */
 } Class;
 
 #define KMALLOC(size)                                                          \
@@ -28,7 +28,10 @@ typedef struct {
 		KMEMTRACE_TYPE_PAGES, 4096 << (order), 0                       \
 	}
 
-/* Frequent sizes occur several times, according to their share. */
+/*
+ * Each call site draws one element. A size that many call sites use occurs in
+ * several elements; each element has its own addresses (see Slab).
+ */
 static const Class classes[] = {
 	KMALLOC(8),	KMALLOC(16),	KMALLOC(32),	KMALLOC(32),
 	KMALLOC(64),	KMALLOC(64),	KMALLOC(64),	KMALLOC(96),
@@ -47,7 +50,8 @@ static const Class classes[] = {
 #define N_CLASSES   G_N_ELEMENTS(classes)
 #define FIRST_PAGES 40
 
-/* Address ranges: each CPU has one, and each class has a part of it. */
+/* Each CPU has a range of addresses, and each element of classes[] has a part
+ * of the range. */
 #define LINEAR_BASE  G_GUINT64_CONSTANT(0xffff888000000000)
 #define LINEAR_BITS  46
 #define CLASS_BITS   6
@@ -76,9 +80,9 @@ typedef struct {
 } Site;
 
 /*
- * Walker's alias method: draw a site by its probability in constant time. Up to
- * the threshold, the site is sites[1]; above it, sites[0]. Most decisions here
- * are random, and a branch would often be mispredicted.
+ * Walker's alias method: draw a site by its probability in constant time. A
+ * random number up to threshold selects sites[1], a larger one sites[0]. An
+ * array replaces a branch, which the processor would often mispredict.
  */
 typedef struct {
 	guint32 threshold;
@@ -113,7 +117,7 @@ typedef struct {
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
-/* Lifetime of an object; each CPU has a pool for each. */
+/* Lifetime of an object. Each CPU has a pool of objects for each lifetime. */
 enum { BRIEF, MEDIUM, LASTING, N_SPANS };
 
 typedef struct {
@@ -130,7 +134,7 @@ typedef struct {
  */
 #define LASTING_256 4
 #define MAX_MEDIUM  2048
-/* Number of events between two updates of the state that changes slowly. */
+/* Number of events between two updates of BenchModel.ramp. */
 #define STEP 128
 G_STATIC_ASSERT(BENCH_ROUND % STEP == 0);
 
@@ -148,15 +152,15 @@ struct BenchModel {
 	Site sites[N_SITES];
 	Choice choices[2][2];
 	ModelCpu *cpus;
-	BenchTotals totals[BENCH_N_KINDS + 1]; /* the last element is
-						* discarded */
+	BenchTotals totals[BENCH_N_KINDS + 1]; /* the last element is never
+						* read, see slab_totals() */
 	/* Target number of live objects, and its increase per event until
 	 * params.live is reached; fixed point with 32 fractional bits. */
 	guint64 ramp, slope;
-	guint medium_target; /* for each CPU */
-	guint32 cross_64k;   /* share of 65536 */
-	guint32 pages_64k;
-	guint32 gap; /* consecutive events are 1 to gap ns apart */
+	guint medium_target; /* number of MEDIUM objects that each CPU keeps */
+	guint32 cross_64k;   /* frees of other CPUs' objects, in 1/65536 */
+	guint32 pages_64k;   /* allocations of pages, in 1/65536 */
+	guint32 gap;	     /* consecutive events are 1 to gap ns apart */
 	gboolean full;
 };
 
@@ -301,9 +305,11 @@ BenchModel *bench_model_new(const BenchParams *params)
 		params->cpus > 1 ? params->cross_percent * 65536 / 100 : 0;
 	m->pages_64k = params->pages_percent * 65536 / 100;
 	if (params->events)
-		/* params->live << 33 / events: the target is reached after half
-		 * of the events, or later, because it increases by at most one
-		 * per event. params->live has at most 33 bits. */
+		/* (params->live << 33) / events: ramp reaches params->live
+		 * after half of the events. slope is at most one object per
+		 * event, so ramp needs more than half of the events if
+		 * params->live exceeds half of the number of events.
+		 * params->live has at most 33 bits. */
 		m->slope = MIN((live / params->events << 2) +
 				       (live % params->events << 2) /
 					       params->events,
@@ -411,7 +417,8 @@ static inline guint32 requested(const Site *site, guint64 ptr)
 	       below((guint32)(ptr >> 3) * 0x9e3779b1u, site->spread);
 }
 
-/* Return the totals of slab. Pages have no such sum; theirs are discarded. */
+/* Return the totals of BENCH_SLAB, to which kmalloc and cache are added. For
+ * pages, return totals that are never read. */
 static BenchTotals *slab_totals(BenchModel *m, guint type)
 {
 	return &m->totals[type == KMEMTRACE_TYPE_PAGES ? BENCH_N_KINDS

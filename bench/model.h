@@ -7,10 +7,12 @@
  * and one set of gfp flags.
  * - Most objects have a short lifetime and are freed in reverse order by the
  * CPU that allocated them. A smaller part lives for thousands of events and is
- * freed in random order. The number of live objects reaches its final value
- * after about half of the events, or later if it exceeds half of their number.
- * - An allocation reuses the address that was freed last among the addresses of
- * its CPU and class (type and size), if there is one.
+ * freed in random order. The number of live objects reaches BenchParams.live
+ * after about half of the events, or later if BenchParams.live exceeds half of
+ * BenchParams.events.
+ * - Each CPU has separate addresses for each size class of kmalloc, pages, and
+ * caches; a frequent size has several classes. An allocation reuses the address
+ * of its CPU and class that was freed last, if there is one.
  * - Some objects are freed on another CPU.
  *
  * No two events have the same time, and no two live objects have the same

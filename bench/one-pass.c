@@ -58,7 +58,8 @@ int semget(key_t key, int n, int flags)
 	return 1;
 }
 
-/* dbench asks how many clients are waiting for the beginning. */
+/* dbench polls GETZCNT, the number of clients that wait for the beginning,
+ * until all clients wait: always report the only client. */
 int semctl(int id, int n, int command, ...)
 {
 	(void)id;

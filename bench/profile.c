@@ -29,7 +29,7 @@
 #define MAX_RUNS 64
 /* Room for more instructions than a guest of bench/instructions executes. */
 #define TABLE_BITS 22
-/* All code of the kernel is above, and all code of programs is below. */
+/* Kernel code is at or above this address; code of programs is below. */
 #define KERNEL_BEGIN UINT64_C(0xffff000000000000)
 
 /*
@@ -69,7 +69,7 @@ EXPORT int qemu_plugin_version = PLUGIN_VERSION;
 /* An instruction, and how often each run executed it. */
 typedef struct {
 	uint64_t address;   /* 0: this entry of the table is free */
-	uint64_t *executed; /* NULL: in no run */
+	uint64_t *executed; /* executions by run; NULL: no run executed it */
 } Instruction;
 
 /* A hash table with open addressing. Entries never move, because callbacks hold
@@ -121,7 +121,11 @@ static void count(unsigned int cpu, void *data)
 	instruction->executed[n_rounds / rounds]++;
 }
 
-/* The second read of a round is part of what the round measures. */
+/*
+ * Called when the counter is read: one read begins a round, the next read ends
+ * it. The round includes the read that ends it, but not the read that begins
+ * it.
+ */
 static void read_counter(unsigned int cpu, void *data)
 {
 	count(cpu, data);

@@ -30,7 +30,7 @@ typedef struct {
 typedef struct {
 	Mapped *files;
 	guint n_files;
-	guint next; /* next chunk of all files; atomic */
+	guint next; /* number of the next chunk, over all files; atomic */
 } Work;
 
 static gboolean map_file(const char *path, Mapped *mapped)

@@ -23,8 +23,9 @@ typedef struct {
 	int *fds;
 	char **paths;
 	guint cpus;
-	gboolean pipes; /* call bench_sink_flush_all() after each BENCH_ROUND
-			 * events */
+	gboolean pipes; /* some files are named pipes: the caller must call
+			 * bench_sink_flush_all() after each BENCH_ROUND events
+			 */
 	guint64 *written;
 	GError *error; /* the first error; nothing is written after it */
 } BenchSink;

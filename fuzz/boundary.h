@@ -15,7 +15,8 @@ extern const guint kmt_n_boundaries;
  */
 char *kmt_boundary_text(guint index);
 
-/* Fields of a record. The inputs of fuzz-options contain these values. */
+/* Fields of a record. A field byte in an input of fuzz-options is the number of
+ * a constant, modulo KMT_BOUNDARY_N_FIELDS. */
 typedef enum {
 	KMT_BOUNDARY_BYTES_REQ,
 	KMT_BOUNDARY_BYTES_ALLOC,

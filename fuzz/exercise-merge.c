@@ -12,7 +12,7 @@ typedef struct {
 	gint64 first, last; /* lowest and highest timestamp, in ns */
 } MergeCheck;
 
-/* Compare a record of a block with the next record of the other merge. */
+/* Compare a record of a block with the next record of check->by_record. */
 static void check_record(MergeCheck *check, const KmtMatchEvent *item)
 {
 	guint file = item->file;

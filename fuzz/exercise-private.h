@@ -33,7 +33,8 @@ G_STATIC_ASSERT(sizeof(KmtExerciseObject) == 88);
  * padding, because decisions are compared byte by byte.
  */
 typedef struct {
-	guint64 index; /* number of the record in merged order; n at the end */
+	guint64 index; /* number of the record in merged order; for a decision
+			* at the end of the capture, the number of records */
 	KmtExerciseObject object;
 	guint64 ptr;
 	guint16 file;

@@ -40,7 +40,8 @@ static void clear_exercise(KmtExercise *exercise)
 	kmt_match_keys_free(exercise->keys);
 }
 
-/* Compare pipelines with different numbers of shards that stop early. */
+/* Compare a pipeline with one shard and a pipeline with two shards, which both
+ * stop at stop_ns. */
 static void compare_stopped(KmtExercise *exercise, gint64 tolerance_ns,
 			    gint64 stop_ns)
 {

@@ -21,9 +21,10 @@
 #define OPTION_LAYOUT(options) ((KmtInputLayout)((options) >> 6))
 
 /*
- * A file with this CPU or a higher one is not a CPU file but a list of damages:
- * offset (two bytes) and bits to flip (one byte). In FORM_DIRECTORY it is a CPU
- * file. Data that is read from a pipe is not damaged.
+ * A file of the container with at least this CPU number is not a CPU file but a
+ * list of damages to the other files: offset (two bytes) and bits to flip (one
+ * byte). FORM_DIRECTORY has no damages: there, each file is a CPU file. Data
+ * that is read from a pipe is not damaged.
  */
 #define FIRST_DAMAGE 128
 
@@ -124,7 +125,8 @@ static GByteArray *make_tar(const KmtContainer *c)
 }
 
 /*
- * Apply the damages to @data. A damage with no bits to flip truncates the data.
+ * Apply the damages to @data. A damage with no bits to flip truncates the data
+ * at its offset.
  */
 static void apply_damage(const KmtContainer *c, GByteArray *data)
 {

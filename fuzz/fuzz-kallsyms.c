@@ -59,8 +59,8 @@ static char *next_word(const char **at)
 }
 
 /*
- * Parse a line without its newline. Return FALSE if it does not describe a
- * symbol.
+ * Parse a line without its newline. Return FALSE if the line does not describe
+ * a symbol.
  */
 static gboolean read_line(const char *text, Line *line)
 {
@@ -280,8 +280,8 @@ static void check_text(const char *text, gsize size, const char *modules)
 	if (piped)
 		compare_tables(symbols, piped);
 	check_symbols(symbols);
-	/* Parse the input itself: check_symbols() has put NULs behind names
-	 * only in the private mapping of the file. */
+	/* @text has no NULs behind names: check_symbols() wrote such NULs, but
+	 * only into the symbol table's private mapping of the file. */
 	lines = read_lines(text, size);
 	compare_lines(symbols, lines);
 }

@@ -16,13 +16,13 @@
 
 #define MAX_CPUS 4
 #define HEADER	 4
-#define PER_UNIT 16 /* steps of time per clock tolerance */
+#define PER_UNIT 16 /* steps (History.unit) per clock tolerance */
 
 typedef struct {
 	gint64 tolerance_ns, stop_ns;
 	guint n_cpus;
 	gint64 time;   /* current time of the traced machine, in ns */
-	gint64 unit;   /* ns per step */
+	gint64 unit;   /* length of a step of time, in ns */
 	guint version; /* of the records */
 	GByteArray *records[MAX_CPUS];
 } History;

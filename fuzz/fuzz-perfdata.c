@@ -18,7 +18,7 @@
 
 #include <string.h>
 
-/* Stub: import.c itself needs more than the reader does. */
+/* Stub: import.c, which defines this function, needs code beyond the reader. */
 gboolean kmt_import_fail(GError **error, const char *what)
 {
 	g_set_error_literal(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_INPUT,
@@ -38,8 +38,8 @@ G_DEFINE_QUARK(kmt - import - error - quark, kmt_import_error)
 	"ffffffff81000000 T alloc_pages\nffffffff81000100 t mine\t[mod]\n"
 
 typedef struct {
-	gsize size;  /* of the file, in bytes */
-	gsize bytes; /* of the formats so far, in bytes */
+	gsize size;  /* size of the perf.data file, in bytes */
+	gsize bytes; /* sum of the lengths of the formats so far, in bytes */
 	guint sum;   /* sum of all bytes, so that each byte is read */
 	KmtImportCallers *callers;
 	KmtImportStacks *stacks;
@@ -70,7 +70,8 @@ static void check_chain(ReadState *state, const KmtPerfEntry *entry)
 	guint n = (guint)(entry->chain.left / sizeof(guint64));
 	g_autofree guint64 *copy = g_memdup2(entry->chain.next, n * 8);
 
-	/* Try a call site that may be in the chain, and none. */
+	/* First, a kmalloc with a call site that may be in the chain; then
+	 * pages, which have no call site. */
 	for (guint i = 0; copy && i < 2; i++) {
 		struct kmemtrace_event event = {
 			.type_id = i ? KMEMTRACE_TYPE_PAGES

@@ -21,7 +21,7 @@
  */
 #define MAX_PAGES 64
 
-/* Stub: import.c itself needs more than the reader does. */
+/* Stub: import.c, which defines this function, needs code beyond the reader. */
 gboolean kmt_import_fail(GError **error, const char *what)
 {
 	g_set_error_literal(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_INPUT,

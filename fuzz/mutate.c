@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define RECORD	    KMEMTRACE_EVENT_SIZE_V1
-#define MAX_RECORD  KMEMTRACE_EVENT_SIZE_V2S /* of all versions */
+#define MAX_RECORD  KMEMTRACE_EVENT_SIZE_V2S /* largest of all versions */
 #define MAX_TEXTS   16384
 #define MAX_CHANGES 4 /* maximum number of changes per mutation */
 
@@ -224,8 +224,9 @@ static void swap_order(KmtContainer *c)
 	}
 }
 
-/* Lines of kmemtrace.meta, of tables, and of command lines. A line in the wrong
- * text has little effect. */
+/* Lines of kmemtrace.meta, of tables, and of command lines. change_meta()
+ * inserts each line into any text; in a text of another kind the line has
+ * little effect. */
 static const char *const lines[] = {
 	"[capture]\n",
 	"complete=true\n",

@@ -196,8 +196,9 @@ gboolean kmtd_session_run(const KmtdSessionOptions *options,
 			if (error)
 				kmtd_session_add_error(&session,
 						       g_steal_pointer(&error));
-			/* If tracing was on, the readers have consumed records
-			 * of it, which are only in the capture now. */
+			/* If tracing was on already, the readers may have
+			 * consumed records, which only the capture still has.
+			 */
 			captured = has_begun || session.was_enabled;
 			if (captured)
 				run(&session, has_begun, summary);

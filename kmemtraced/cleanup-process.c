@@ -26,7 +26,7 @@ struct kmtd_cleanup {
 	int dir_fd;
 	KmtdSource *source;
 	pid_t pid;   /* -1: no child exists */
-	int link_fd; /* socket; the child detects when it is closed */
+	int link_fd; /* socket; the child wakes when this end is closed */
 };
 
 static void make_whole(int dir_fd, const char *name, guint record_bytes)
@@ -38,8 +38,9 @@ static void make_whole(int dir_fd, const char *name, guint record_bytes)
 	if (fd < 0)
 		return;
 	/*
-	 * The user may have linked a file with several names, so leave such a
-	 * file alone. kmemtrace_check reports an incomplete record.
+	 * Do not change a file with several names (hard links): the user may
+	 * have linked another file to cpu<n>.out. If the last record is
+	 * incomplete, kmemtrace_check reports that.
 	 */
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 &&
 	    st.st_size % record_bytes)

@@ -85,8 +85,9 @@ static void pin(KmtdReader *reader)
 }
 
 /*
- * Append the record of lost events that read() supplies at this position since
- * version 2.
+ * Append a LOST record for the events that were lost before the batch.
+ * acquire() returns only the figures of the loss; read() would return this
+ * record itself (ABI version 2 and later).
  */
 static void append_lost(KmtdReader *reader, const KmtdCpuStreamBatch *batch)
 {

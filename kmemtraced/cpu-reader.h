@@ -37,9 +37,9 @@ gboolean kmtd_reader_start(KmtdReader *reader, GError **error);
 
 /*
  * Wake the thread to read the present records, even if they are fewer than the
- * amount at which the kernel wakes a reader. Records of a mapped buffer that do
- * not end a sub-buffer are only counted (kmtd_reader_bytes_seen()). A stream
- * with read_at_end is not read.
+ * amount at which the kernel wakes a reader. If the buffer is mapped, records
+ * in an incomplete sub-buffer are only counted (kmtd_reader_bytes_seen()). A
+ * stream with read_at_end is not read.
  */
 void kmtd_reader_poll(KmtdReader *reader);
 
@@ -56,8 +56,9 @@ void kmtd_reader_gone(KmtdReader *reader);
 void kmtd_reader_abandon(KmtdReader *reader);
 
 /*
- * Return whether the thread has once read all records that were present, or has
- * ended. A stream with read_at_end is read only if tracing was off.
+ * Return whether the thread has read all records that were present when the
+ * thread started, or has ended. A stream with read_at_end is read only if
+ * tracing was off.
  */
 gboolean kmtd_reader_drained(const KmtdReader *reader);
 

@@ -13,8 +13,9 @@ static KmtdSource *open_best(const KmtdSourceOptions *options, GError **error)
 	if (source)
 		return source;
 	/*
-	 * Unlike a kmemtrace without a filter, tracepoints can be limited to
-	 * processes.
+	 * To record only some processes, use the tracepoints after any error:
+	 * kmemtrace may be in the kernel but have no filter, and tracepoints
+	 * need no such filter.
 	 */
 	if (options->n_pids)
 		return kmtd_ftrace_open(options, error);

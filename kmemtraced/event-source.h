@@ -96,9 +96,9 @@ typedef struct {
 	gboolean (*disable)(KmtdSource *source, GError **error);
 	/*
 	 * Detect changes that other programs make while the source records.
-	 * The caller calls it often, and also when changes_fd is readable. It
-	 * calls it with @now TRUE directly before disable(). NULL: the source
-	 * detects no changes.
+	 * The session calls this function often, also when changes_fd is
+	 * readable, and with @now TRUE directly before disable(). NULL: the
+	 * source detects no changes.
 	 */
 	void (*poll_changes)(KmtdSource *source, gboolean now);
 	/* Set *n_events to the number of events lost on all CPUs since tracing
@@ -167,7 +167,7 @@ struct kmtd_source {
 	char *description;     /* description of the source for messages */
 	char *watch_path;      /* directory to watch for new CPUs, or NULL */
 	int changes_fd;	       /* readable: call @poll_changes; -1: none */
-	KmtRecovery *recovery; /* note of initial_state; NULL: none */
+	KmtRecovery *recovery; /* recovery note (recovery.h); NULL: none */
 	/*
 	 * Directory with the tables that records refer to since version 2;
 	 * NULL: none. The tables of a session exist until the next session
@@ -180,8 +180,8 @@ struct kmtd_source {
 	guint64 n_subbufs;
 	guint64 subbuf_bytes;
 	gboolean keeps_newest; /* relay: the mode is overwrite */
-	/* Set by @conclude: a snapshot was taken, which may have some of the
-	 * lost events. */
+	/* Set by @conclude: a snapshot was taken. Some of the events that count
+	 * as lost may be in the snapshot. */
 	gboolean had_snapshots;
 	gsize batch_bytes; /* approximate amount of one read */
 };

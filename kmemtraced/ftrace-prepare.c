@@ -118,10 +118,9 @@ static gboolean set_buffer(KmtdFtrace *ftrace, guint64 kb, GError **error)
 			   BUFFER_MIN_KB, BUFFER_MAX_KB);
 	text = g_strdup_printf("%" G_GUINT64_FORMAT, kb);
 	source->subbuf_bytes = ftrace->format->page_bytes;
-	/* The kernel rounds up too, but does not count the headers of the
-	 * pages, so it has a few pages more. Here the product with subbuf_bytes
-	 * is the requested size, as advice about the size needs
-	 * it. */
+	/* n_subbufs * subbuf_bytes is the requested size, which the advice
+	 * about larger buffers needs. The kernel's buffer has a few pages more,
+	 * because the kernel does not count the headers of the pages. */
 	source->n_subbufs = MAX((kb * 1024 + source->subbuf_bytes - 1) /
 					source->subbuf_bytes,
 				BUFFER_MIN_PAGES);

@@ -40,7 +40,7 @@ typedef struct {
 	KmtdCpuStream base;
 	KmtdFtrace *ftrace;
 	guint cpu;
-	gboolean caught_up; /* the last page had free space */
+	gboolean caught_up; /* the page read last was the end of the buffer */
 	guint8 *page;
 	KmtdTaskChanges changes;
 	KmtdRing ring;

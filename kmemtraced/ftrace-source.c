@@ -194,8 +194,9 @@ static char *read_format(gpointer data, const char *name, GError **error)
 }
 
 /*
- * Find the functions that report a large allocation twice. If kallsyms has no
- * addresses, the page allocations before the events show which are pairs.
+ * Find the functions whose kmalloc event repeats the event of their caller (see
+ * kmalloc-pairs.h). If kallsyms has no addresses, KmtTracepointPairs recognises
+ * such a pair of events by the page allocation before the first event.
  */
 static void read_inner_functions(KmtdFtrace *ftrace)
 {

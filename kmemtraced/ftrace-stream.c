@@ -86,8 +86,8 @@ static gssize stream_read(KmtdCpuStream *stream, void *to, gsize n_bytes,
 		r = read_page(ftrace_stream);
 		if (r > 0)
 			continue;
-		/* Records that wait for further events of this CPU are complete
-		 * if there will be none. */
+		/* If no further event of this CPU will follow, return the
+		 * records that wait for one. */
 		if (n == 0 && (all || r < 0)) {
 			kmtd_ring_end(&ftrace_stream->ring);
 			n += kmtd_ring_next(&ftrace_stream->ring, records, max);

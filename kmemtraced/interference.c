@@ -27,7 +27,7 @@ typedef struct {
 	char *name;	    /* path inside the instance */
 	char *value;	    /* value at the start; NULL: not compared */
 	char *new_value;    /* last differing value; NULL: none or unknown */
-	const char *event;  /* name for events_off; NULL: not listed there */
+	const char *event;  /* name in the key events_off; NULL: not listed */
 	gboolean is_filter; /* the setting selects the events to record */
 	gboolean changed;
 } Setting;
@@ -46,8 +46,9 @@ struct kmtd_interference {
 	gint64 compare_us; /* time of the next comparison */
 };
 
-/* Settings whose values are compared; EVENT_PID only if the kernel itself does
- * not change it. add_event() adds those of the events. */
+/* Settings whose values are compared. The value of EVENT_PID is compared only
+ * if the kernel itself does not change EVENT_PID. add_event() adds the settings
+ * of the tracepoints. */
 static const struct {
 	const char *name;
 	gboolean is_filter;
@@ -66,7 +67,7 @@ static const struct {
 
 /*
  * Files for which only a write is detected. Their values are not compared.
- * add_event() adds those of the event groups.
+ * add_event() adds the files of the tracepoint groups.
  */
 static const char *const written[] = {
 	"trace",     "free_buffer",   "snapshot",
@@ -238,9 +239,9 @@ void kmtd_interference_add(KmtdInterference *interference, const char *name)
 }
 
 /*
- * Mark the setting that an inotify event reports as changed. Return FALSE if
- * the event is about another file: a write to trace_marker, for example,
- * changes no record.
+ * Set @changed in the setting whose file an inotify event reports. Return FALSE
+ * if the event is about a file that is no setting: a write to trace_marker, for
+ * example, changes no record.
  */
 static gboolean process_event(KmtdInterference *interference,
 			      const struct inotify_event *event)

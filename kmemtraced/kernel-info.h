@@ -17,8 +17,9 @@ typedef struct {
 } KmtdInfo;
 
 /*
- * Parse the text of the file. It never fails: a missing line means that nothing
- * is left out. Free the result with kmtd_info_free().
+ * Parse the text of the file. The function never fails. Without a line about an
+ * event, the event counts as recorded; without a line about the filter, there
+ * is no filter. Free the result with kmtd_info_free().
  */
 KmtdInfo *kmtd_info_parse(const char *text);
 
@@ -36,9 +37,9 @@ const char *kmtd_info_no_stacks(const KmtdInfo *info);
 guint64 kmtd_info_session(const KmtdInfo *info);
 
 /*
- * Write the keys about events that are not recorded to @meta. With @next NULL,
- * they describe the current session. Otherwise they describe the session that
- * begins next, with the filter @next.
+ * Set in @meta the keys that describe which events the kernel does not record.
+ * With @next NULL, the keys describe the current session. Otherwise they
+ * describe the session that begins next, with the filter @next.
  */
 void kmtd_info_describe(const KmtdInfo *info, const char *next, GKeyFile *meta);
 

@@ -23,9 +23,9 @@ typedef struct {
 gboolean kmtd_tables_copy(KmtdTables *tables, GError **error);
 
 /*
- * Copy the tables that records refer to since version 2, with the same rules
- * for errors. Call as soon as tracing is on, so that even an interrupted
- * recording has these tables.
+ * Copy the tables that records refer to since version 2, with the rules of
+ * kmtd_tables_copy() for errors. Call as soon as tracing is on, so that even an
+ * interrupted recording has these tables.
  */
 gboolean kmtd_tables_copy_records(KmtdTables *tables, GError **error);
 

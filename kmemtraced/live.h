@@ -26,8 +26,8 @@ KmtdLive *kmtd_live_new(int fd);
 void kmtd_live_free(KmtdLive *live);
 
 /*
- * Draw the figures, with the rate since the last update. It never blocks:
- * nothing is drawn on a terminal that accepts no output (Ctrl+S).
+ * Draw the figures, with the rate since the last update. The function never
+ * blocks: nothing is drawn on a terminal that accepts no output (Ctrl+S).
  */
 void kmtd_live_update(KmtdLive *live, const KmtdLiveFigures *figures);
 

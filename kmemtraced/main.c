@@ -392,8 +392,8 @@ int main(int argc, char **argv)
 	parse_options(argv, pids, &options);
 	kmt_cli_signals_block(&signals);
 	options.signals = &signals;
-	/* An older version left no recovery note, so search for its instance
-	 * as well. */
+	/* A killed kmemtraced of an older version left no recovery note, so
+	 * search for its instance as well. */
 	if (kmt_recovery_run(PROGRAM))
 		remove_stale_instance();
 

@@ -59,8 +59,8 @@ static gboolean check_abi(KmtdControl *control, GError **error)
 }
 
 /*
- * Read the size of a record. The file record_size exists only in kernels that
- * may write larger records.
+ * Read the size of a record. A kernel without the file record_size writes
+ * records of the size that its ABI version defines, without stacks.
  */
 static gboolean read_record_size(KmtdControl *control, GError **error)
 {

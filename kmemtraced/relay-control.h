@@ -2,9 +2,9 @@
 /*
  * Access to the control files of a kernel with kmemtrace, in DEBUGFS/kmemtrace.
  *
- * Only one thread may use a KmtdControl. While one from kmtd_control_open() is
- * open, no other kmemtraced can open another on the same debugfs, except with
- * kmtd_control_open_to_read().
+ * Only one thread may use a KmtdControl. While one kmemtraced has a KmtdControl
+ * from kmtd_control_open(), that function fails in any other kmemtraced for the
+ * same debugfs; kmtd_control_open_to_read() does not.
  */
 #ifndef KMEMTRACED_RELAY_CONTROL_H
 #define KMEMTRACED_RELAY_CONTROL_H

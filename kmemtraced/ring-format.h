@@ -23,9 +23,10 @@ typedef char *(*KmtdFormatReader)(gpointer data, const char *name,
 gboolean kmtd_ring_format_can_read(GError **error);
 
 /*
- * Read header_page and the format of each tracepoint with @reader. A required
- * field that is missing, or a field whose size fits no number, is an error,
- * except in the tracepoints of tasks. Return NULL and set an error on failure.
+ * Read header_page and the format of each tracepoint with @reader. A missing
+ * required field is an error, and so is a field whose size is not 1, 2, 4 or 8
+ * bytes. Errors in the tracepoints of tasks are ignored. Return NULL and set an
+ * error on failure.
  */
 KmtdRingFormat *kmtd_ring_format_read(KmtdFormatReader reader, gpointer data,
 				      GError **error);

@@ -46,9 +46,9 @@ void kmtd_ring_end(KmtdRing *ring)
 }
 
 /*
- * Count a page or an event that cannot be read. Events before and after the
- * unreadable part are no pair of a kmalloc(), because that part may contain
- * events of any task.
+ * Count a page or an event that cannot be read. An event before and an event
+ * after the unreadable part must not be taken for the two events of one
+ * kmalloc(), because that part may contain events of any task.
  */
 static void count_damage(KmtdRing *ring)
 {
@@ -123,8 +123,8 @@ static const guint8 *next_event(KmtdRing *ring, gsize *n_bytes)
 }
 
 /*
- * Return whether kmemtraced itself caused the event. Update the set of its
- * allocations.
+ * Return whether kmemtraced itself caused the event. Update ring->own, the set
+ * of addresses that kmemtraced has allocated.
  */
 static gboolean filter_own(KmtdRing *ring, const guint8 *data,
 			   const struct kmemtrace_event *e)
@@ -282,7 +282,7 @@ static gboolean convert_event(KmtdRing *ring, const guint8 *data, gsize n_bytes,
 	return FALSE;
 }
 
-/* Copy the next record of pairs to *to. Return FALSE if there is none. */
+/* Copy the next record of ring->pairs to *to. Return FALSE if there is none. */
 static gboolean take_held(KmtdRing *ring, struct kmemtrace_event_v2 *to)
 {
 	const struct kmemtrace_event_v2s *record =
@@ -309,8 +309,9 @@ gsize kmtd_ring_next(KmtdRing *ring, struct kmemtrace_event_v2 *to, gsize max)
 		}
 		data = next_event(ring, &n_bytes);
 		if (!data) {
-			/* After damage at the end of the page, no record waits
-			 * for another event: return the held records. */
+			/* If next_event() found damage, no held record waits
+			 * for a second event any more: return the held records.
+			 */
 			if (ring->pairs.n && !ring->pairs.n_open)
 				continue;
 			break;

@@ -34,7 +34,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtdRingFormat, kmtd_ring_format_free)
 
 /* Counters of one CPU. */
 typedef struct {
-	guint64 events; /* events of all tracepoints, as in the kernel */
+	guint64 events; /* all events, as the kernel's "read events" counts */
 	guint64 records;
 	guint64 own;	   /* omitted events of kmemtraced itself */
 	guint64 no_memory; /* events that describe no memory, such as failed
@@ -52,8 +52,8 @@ typedef struct {
 
 /*
  * State of the conversion of one CPU's pages. One thread at a time may use a
- * KmtdRing. A record may wait in pairs for the events that follow it, possibly
- * in the next page.
+ * KmtdRing. The member pairs may hold a record back until later events are
+ * known, possibly from the next page.
  */
 typedef struct {
 	const KmtdRingFormat *format;
@@ -63,6 +63,7 @@ typedef struct {
 	KmtTracepointPairs pairs;
 	KmtTracepointCursor cursor; /* position in the current page */
 	gint64 last_ns;		    /* time of the last record */
+	/* Events were lost, and no record has followed yet. */
 	gboolean after_gap;
 	gboolean is_cut_short; /* the end of the current page is missing */
 	guint64 n_lost;	       /* lost events that no record reports yet */

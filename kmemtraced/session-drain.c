@@ -79,8 +79,8 @@ void kmtd_session_drain(KmtdSession *session)
 }
 
 /*
- * Wait until each reader has once consumed all records that were present.
- * Return FALSE if a stop signal arrived first.
+ * Wait until each reader has consumed all records that were present when the
+ * reader started. Return FALSE if a stop signal arrived first.
  */
 gboolean kmtd_session_wait_drained(KmtdSession *session)
 {

@@ -78,7 +78,7 @@ gboolean kmtd_session_start_readers(KmtdSession *session, GError **error);
 /*
  * Join the readers that have ended, and print a warning for each reader that
  * failed. Return TRUE if recording must end, because a reader cannot write or
- * no reader is left. If a reader cannot write, do nothing else. Otherwise
+ * no reader is left. If a reader cannot write, no reader is joined. Otherwise
  * *n_ended, 0 before the first call, is set to the number of ended readers.
  */
 gboolean kmtd_session_check_readers(KmtdSession *session, guint *n_ended);
@@ -105,9 +105,9 @@ guint64 kmtd_session_bytes_seen(KmtdSession *session);
 guint64 kmtd_session_bytes_written(KmtdSession *session);
 
 /*
- * Consume all pending signals. Forward stop signals to @forward_to, unless it
- * is NULL or the signal comes from the terminal. Return TRUE if a signal was a
- * new request to stop.
+ * Consume all pending signals. Forward stop signals to @forward_to, unless
+ * @forward_to is NULL or the signal comes from the terminal. Return TRUE if a
+ * signal was a new request to stop.
  */
 gboolean kmtd_session_consume_signals(KmtdSession *session,
 				      KmtdCommand *forward_to);
@@ -135,8 +135,8 @@ void kmtd_session_poll_changes(KmtdSession *session, gboolean now);
 void kmtd_session_record(KmtdSession *session, gint64 start_us);
 
 /*
- * Wait until each reader has once consumed all records that were present.
- * Return FALSE if a stop signal arrived first.
+ * Wait until each reader has consumed all records that were present when the
+ * reader started. Return FALSE if a stop signal arrived first.
  */
 gboolean kmtd_session_wait_drained(KmtdSession *session);
 

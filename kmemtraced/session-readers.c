@@ -124,7 +124,7 @@ guint kmtd_session_n_unfinished(KmtdSession *session)
 /*
  * Join the readers that have ended, and print a warning for each reader that
  * failed. Return TRUE if recording must end, because a reader cannot write or
- * no reader is left. If a reader cannot write, do nothing else. Otherwise
+ * no reader is left. If a reader cannot write, no reader is joined. Otherwise
  * *n_ended, 0 before the first call, is set to the number of ended readers.
  */
 gboolean kmtd_session_check_readers(KmtdSession *session, guint *n_ended)

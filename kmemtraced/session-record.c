@@ -27,7 +27,9 @@ static void update_live(KmtdSession *session)
 /*
  * Return whether recording must stop. Without a command, the first stop request
  * ends the recording. With a command, the recording ends when the command ends
- * or at the second request; the first request is only forwarded to the command.
+ * or at the second request. The command gets each stop signal, too, from
+ * kmtd_session_consume_signals() or directly from the terminal. Signals within
+ * one second count as one request.
  */
 static gboolean stop_requested(KmtdSession *session)
 {
@@ -69,8 +71,8 @@ void kmtd_session_poll_changes(KmtdSession *session, gboolean now)
 /*
  * Record until stop_requested(), the end of the requested time, switched_off(),
  * or an error. A failed write for one CPU ends the recording of all CPUs;
- * kmtd_session_drain() then reads the rest of all buffers, and the CPUs whose
- * writes succeed save it.
+ * kmtd_session_drain() then reads the remaining records of all CPUs, and writes
+ * those of the CPUs whose writes do not fail.
  */
 void kmtd_session_record(KmtdSession *session, gint64 start_us)
 {

@@ -15,9 +15,9 @@
 
 /*
  * Consume all pending signals. Forward the stop signals to @forward_to, unless
- * it is NULL or the signal comes from the terminal, which signals the command
- * as well. Return TRUE if there was a stop signal that counts as a new request
- * (see SAME_SIGNAL_US).
+ * @forward_to is NULL or the signal comes from the terminal, which sends the
+ * signal to the command itself. Return TRUE if there was a stop signal that
+ * counts as a new request (see SAME_SIGNAL_US).
  */
 gboolean kmtd_session_consume_signals(KmtdSession *session,
 				      KmtdCommand *forward_to)

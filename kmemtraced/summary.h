@@ -29,7 +29,7 @@ typedef struct {
 	gboolean has_size_option; /* the event source has option -b */
 	gboolean keeps_newest;	  /* relay: the mode is overwrite */
 	gboolean had_snapshots;	  /* see KmtdSource */
-	char *directory; /* directory of the capture; NULL: as requested */
+	char *directory; /* the capture; NULL: directory on the command line */
 } KmtdSummary;
 
 /* Initialise *summary. Its owner calls kmtd_summary_clear() in the end. */

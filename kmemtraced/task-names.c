@@ -32,8 +32,8 @@ void kmtd_task_changes_clear(KmtdTaskChanges *changes)
 }
 
 /*
- * Drop the older half of the changes at once, because the rest has to be moved
- * each time.
+ * Drop the older half of the changes at once, because each call has to move the
+ * remaining changes to the start of the array.
  */
 static void drop_half(KmtdTaskChanges *changes)
 {

@@ -51,9 +51,9 @@ void kmtd_task_names_end(KmtdTaskNames *names);
 
 /*
  * Merge the changes of all CPUs (@changes, of KmtdTaskChanges *) after the
- * recording. @is_exact: no change is missing. Otherwise a task's name at the
- * end has precedence; if it differs from the merged one, the table notes that
- * names up to @last_ns are missing.
+ * recording. @is_exact: no change is missing. Otherwise the name that /proc had
+ * at the end replaces a different merged name, and the table notes that names
+ * up to @last_ns are missing.
  */
 void kmtd_task_names_merge(KmtdTaskNames *names, const GPtrArray *changes,
 			   gboolean is_exact, gint64 last_ns);

@@ -110,7 +110,7 @@ static void test_duplicates(void)
 	tear_down(&f);
 }
 
-/* An overlong name would fill the report. */
+/* A name of more than 1024 bytes is invalid, because it would fill a report. */
 static void test_long_names(void)
 {
 	g_autofree char *longest = g_strnfill(1024, 'f');
@@ -197,7 +197,7 @@ static void test_bad_lines(void)
 	}
 }
 
-/* The name of a file is limited, so that it does not fill a report. */
+/* A file name of more than 1024 bytes is invalid: it would fill a report. */
 static void test_long_file(void)
 {
 	g_autofree char *name = g_strnfill(1024, 'x');

@@ -187,7 +187,8 @@ static void test_percpu_and_vmalloc(void)
 	g_assert_cmpuint(e.bytes_req, ==, 100);
 	g_assert_cmpuint(e.bytes_alloc, ==, 100);
 	p = format->by_id->pdata[81];
-	/* The field "failed" is the first half of the word. */
+	/* The field "failed" is the first 4 bytes of data[3]. In either byte
+	 * order, these bytes are 1. */
 	data[3] = (guint64)1 << 32 | 1;
 	g_assert_false(kmt_tracepoint_convert(p, bytes, 5, &e));
 	data[3] = 0;

@@ -655,7 +655,9 @@ static void test_own_events(RingFixture *f, gconstpointer data)
 	/* Own allocation: omitted; its free by another task: recorded. */
 	put_task_kmalloc(&f->page, 0x4000, OUR_TID, 0);
 	put_kfree(&f->page, 0x4000, 1, 0);
-	/* The second allocation shows that the own object was freed unseen. */
+	/* Own allocation: omitted. Another task allocates the same address, so
+	 * the own object was freed without an event: the other allocation, and
+	 * the own free of that object, are recorded. */
 	put_task_kmalloc(&f->page, 0x5000, OUR_TID, 0);
 	put_task_kmalloc(&f->page, 0x5000, 1, 0);
 	put_kfree(&f->page, 0x5000, OUR_TID, 0);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* clang-format off */
 /*
- * A library that is preloaded into kmemtraced by its tests: calls of libc behave
- * as with a faulty kernel or disk.  One unit: the wrapped calls share state.  The
- * environment selects the behaviour; "the file" is the end of a file name:
+ * A library that is preloaded into kmemtraced by its tests: calls of libc
+ * behave as with a faulty kernel or disk.  One unit: the wrapped calls share
+ * state.  The environment selects the behaviour.  The value of a SHIM_*_FILE is
+ * the end of a file name; "the file" is any file whose name ends so:
  *
  *   SHIM_ON_ENABLE	a shell command that is run when 1 is written to
  *			"enabled", before the write returns
@@ -13,17 +14,19 @@
  *   SHIM_DISABLE_ERRNO	the error of writing 0 to "enabled"
  *   SHIM_WRITE_FILE	the file that the SHIM_WRITE variables affect
  *   SHIM_WRITE_LIMIT	the number of bytes that fit into the file; a pwrite()
- *			across the limit is short, one from the limit on fails with
- *			SHIM_WRITE_ERRNO (ENOSPC); with 0, write() fails too
+ *			across the limit is short; a pwrite() at or beyond the
+ *			limit fails with SHIM_WRITE_ERRNO (default: ENOSPC);
+ *			with the limit 0, write() fails too
  *   SHIM_WRITE_SHORT	the maximum number of bytes of one pwrite()
  *   SHIM_WRITE_KILL	the process writes the file up to this offset by
  *			pwrite() and then kills itself
  *   SHIM_WRITE_IF	writes are affected only while this file exists
- *   SHIM_WRITE_WAIT	a FIFO; each pwrite() first makes the file FIFO.waits, and
- *			then waits for a byte from the FIFO
- *   SHIM_DIRECT	the file system: "refuse": O_DIRECT cannot be set; "fail":
- *			writes with O_DIRECT fail; "require": memory, size and
- *			offset of such writes must be multiples of 4096 bytes
+ *   SHIM_WRITE_WAIT	a FIFO; each pwrite() first makes the file FIFO.waits,
+ *			and then waits for a byte from the FIFO
+ *   SHIM_DIRECT	the file system: "refuse": O_DIRECT cannot be set;
+ *			"fail": writes with O_DIRECT fail; "require": memory,
+ *			size and offset of writes with O_DIRECT must be
+ *			multiples of 4096 bytes
  *   SHIM_READ_FILE, SHIM_READ_ERRNO  reading the file fails
  *   SHIM_POLL_FILE	poll() never returns for the file
  *   SHIM_OPEN_FILE, SHIM_OPEN_ERRNO  opening the file fails
@@ -31,8 +34,8 @@
  *   SHIM_FSYNC_FILE, SHIM_FSYNC_ERRNO  fsync() of the file fails
  *   SHIM_DEBUGFS	every file system is a debugfs
  *   SHIM_INSTANCE	a directory that is copied to each new directory in a
- *			directory "instances"; the copy is removed with all files,
- *			as in tracefs
+ *			directory "instances"; the copy is removed with all
+ *			files, as in tracefs
  *   SHIM_RMDIR_ERRNO	the error of removing an instance
  *   SHIM_EUID		the result of geteuid(), and the owner that fstat()
  *			reports for a directory that mkdirat() made
@@ -46,10 +49,11 @@
  *   SHIM_MAP		the files cpu<n> can be mapped, see <kmemtrace_ioctl.h>:
  *			the bytes of the FIFO go to a ring in a file
  *			.ring-cpu<n>, which outlives the process; a file
- *			.lost-cpu<n> with "EVENTS SINCE TIMESTAMP" reports a loss
- *			before the next records
- *   SHIM_GIVE_EAGAIN	the first GIVE from this position on fails, as if another
- *			reader had released the records first
+ *			.lost-cpu<n> with "EVENTS SINCE TIMESTAMP" reports a
+ *			loss before the next records
+ *   SHIM_GIVE_EAGAIN	a position: the first KMEMTRACE_IOC_GIVE at or after
+ *			the position fails with EAGAIN, as if another reader
+ *			had released the records first
  *   SHIM_CLOCK		a file with a number of seconds: the monotonic clock is
  *			1000 plus this number, and changes only with the file
  *   SHIM_NO_INOTIFY	inotify is not available
@@ -195,8 +199,8 @@ static char **environment_of_commands(void)
 /*
  * Run a shell command and return its wait status. system() is no alternative:
  * it ignores SIGINT and SIGQUIT while the command runs, and a pending signal
- * would be lost. The shell may be a program of another architecture than this
- * library, which it would report as unusable.
+ * would be lost. The shell runs without LD_PRELOAD: a shell of another
+ * architecture would print an error, because it cannot load this library.
  */
 static int shell(const char *command)
 {

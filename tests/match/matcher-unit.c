@@ -138,7 +138,8 @@ static KmtMatcher *matcher_new(const KmtInputCapture *capture,
 			       gint64 tolerance_ns)
 {
 	static const KmtMatchOps ops;
-	/* The smallest table, so that the matcher often removes entries. */
+	/* With so many shards, min_entries of this shard's table is 1, so that
+	 * the matcher often removes entries. */
 	const KmtMatchOptions options = {.clock_tolerance_ns = tolerance_ns,
 					 .shards = KMT_MATCH_MIN_ENTRIES};
 
@@ -236,8 +237,8 @@ static void test_table_removes_closed_entries(void)
 }
 
 /*
- * Live addresses remain in the table, which uses at most the memory per entry
- * that its header documents.
+ * Live addresses remain in the table, which uses at most 48 bytes per live
+ * address, as object-table.h documents.
  */
 static void test_table_size(void)
 {
@@ -328,8 +329,8 @@ static void finish(KmtMatcher *matcher, guint n_before_trace,
 }
 
 /*
- * The matcher remembers for the clock tolerance that another CPU used an
- * address, even if the table removes older entries meanwhile.
+ * For the duration of the clock tolerance, the matcher remembers that another
+ * CPU used an address, even if the table removes older entries meanwhile.
  */
 static void test_matcher_remembers_for_the_tolerance(void)
 {

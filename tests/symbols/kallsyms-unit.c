@@ -185,8 +185,9 @@ static void test_extremes(void)
 	assert_name(symbols, 0, NULL);
 	assert_name(symbols, 1, "first+0x0");
 	/* An address is a return address, so the byte before it selects the
-	 * function. The byte before 0xabcdef is too far behind first to belong
-	 * to it; the byte before 0x8000000000000000 belongs to middle. */
+	 * function. The byte before 0xabcdef is too far behind the symbol
+	 * "first" to belong to "first"; the byte before 0x8000000000000000
+	 * belongs to "middle". */
 	assert_name(symbols, 0xabcdef, "upper_case+0x0");
 	assert_name(symbols, 0xabcdf0, "upper_case+0x1");
 	assert_name(symbols, G_GUINT64_CONSTANT(0x8000000000000000),
@@ -198,9 +199,10 @@ static void test_extremes(void)
 }
 
 /*
- * Each digit but 0 at each of the sixteen positions: as sixteen lower-case
- * digits, which are parsed at once, and in upper case without leading zeros,
- * which is parsed digit by digit if it is shorter or has a letter.
+ * Each digit but 0 at each of the sixteen positions, in two forms: sixteen
+ * lower-case digits, which the parser converts at once; and upper case without
+ * leading zeros. The parser converts the second form digit by digit, except
+ * sixteen digits without a letter.
  */
 static void test_digits(void)
 {
