@@ -3,17 +3,18 @@
  * kmemtrace: hooks for the memory allocators.
  *
  * The allocators call these hooks where no kmem tracepoint reports an allocation or
- * a free with its caller.  An allocation is reported after the memory was allocated, and
- * a free before the memory is released; otherwise another CPU's allocation of the same
- * memory could be recorded before its free.
+ * a free with its caller.  An allocation is reported after the memory was allocated,
+ * and a free before the memory is released; otherwise a free could be recorded after
+ * another CPU's next allocation of the same memory.
  *
  * The hooks of allocations and frees may be called in any context, with any locks held,
  * and with interrupts on or off.  While tracing is off each of them is the no-op of one
  * or two tracepoints.  A hook returns nothing and never fails: an event that cannot be
- * recorded, as in NMI context, is counted as lost.  The other functions describe their
- * contexts.
+ * recorded, as in NMI context, is counted as lost.  The comments of the other functions
+ * state the contexts of these functions.
  *
- * One unit: an allocator includes only this header.
+ * One unit: all hooks are in one header, so that an allocator includes only this
+ * header.
  */
 #ifndef _LINUX_KMEMTRACE_H
 #define _LINUX_KMEMTRACE_H
@@ -32,12 +33,12 @@ struct task_struct;
 /*
  * Mark a function as a wrapper: a function that allocates pages, or frees lists of
  * pages, on behalf of its caller, and reports them to kmemtrace with the address of
- * that caller, or is called only by such functions.  Functions below the wrapper return
- * to an address in the section of the wrappers, and their reports are dropped for that
- * reason.  A page therefore has one record, from the outermost wrapper, and while
- * tracing is off the caller's address need not be passed down.  A wrapper must be
- * noinline, because the return address of an inlined wrapper would be that of its
- * caller.
+ * that caller, or is called only by such functions.  A function that a wrapper calls
+ * returns to an address in the section of the wrappers.  kmemtrace drops the reports of
+ * such a function, so a page has one record, from the outermost wrapper.  A wrapper
+ * need not pass the address of its caller down, which would take time while tracing is
+ * off.  A wrapper must be noinline, because an inlined wrapper is not in the section,
+ * and would report the return address of the function into which it is inlined.
  */
 #define __kmemtrace_wrapper	__section(".text..kmemtrace")
 
@@ -69,12 +70,13 @@ void __init kmemtrace_init(void);
 /**
  * kmemtrace_snapshot - preserve the current records as a snapshot
  *
- * Make the current records the snapshot, which replaces the previous snapshot, and
- * continue to record into the spare buffers or those of the previous snapshot.  If there
- * are neither, write a STOP record (since version 2 of the records) and stop tracing
- * until user space switches tracing on again, so that the records are preserved.  Do
- * nothing if no event is recorded; only count the call while another CPU takes a
- * snapshot, or in a probe or a WARN inside of kmemtrace.
+ * Make the current records the snapshot, which replaces the previous snapshot.
+ * Continue to record into the spare buffers or, without spare buffers, into the buffers
+ * of the previous snapshot, whose records are dropped.  If there are neither, write a
+ * STOP record (since version 2 of the records) and stop tracing until user space
+ * switches tracing on again, so that the current records are preserved.  Do nothing
+ * while tracing is off.  Take no snapshot, and only count the call, while another CPU
+ * takes a snapshot, or if a probe or a WARN inside of kmemtrace calls this function.
  *
  * The function is meant for debugging, as tracing_snapshot() is: released code does
  * not call it.
@@ -118,7 +120,8 @@ void kmemtrace_alloc_failed(void);
 /**
  * struct kmemtrace_operation - an operation whose records share one stack
  * @call_site: call site of all records of the operation
- * @stack: number of the stack, or 0 if it got none; valid if @saved is true
+ * @stack: number of the operation's stack in the table of stacks, or 0 if the stack got
+ *	no number; valid if @saved is true
  * @saved: whether a record or kmemtrace_operation_begin() has set @stack
  *
  * With kmemtrace.stacks=yes unwinding takes longer than the rest of a record, so
@@ -132,8 +135,9 @@ struct kmemtrace_operation {
 
 /*
  * The functions below are the out-of-line parts of the macros of the same name
- * without underscores, which document the parameters.  Each function is called only
- * while a tracepoint of its events is on.  Context: as for the hooks.
+ * without underscores.  The comments of the macros describe the parameters.  A macro
+ * calls its function only while a tracepoint that the function fires is on.  Context:
+ * as for the hooks.
  */
 void __kmemtrace_operation_begin(struct kmemtrace_operation *op);
 void __kmemtrace_krealloc(unsigned long call_site, const void *ptr,
@@ -172,8 +176,8 @@ void __kmemtrace_defer(unsigned long call_site, const void *ptr);
  * @s: the created cache
  *
  * Do nothing before the first session, or with version 1 of the records.  If there is
- * no memory for the entry, or all numbers are in use, the cache has no number, which
- * the table counts.
+ * no memory for the entry, or all numbers are in use, the cache gets no number.  The
+ * line "unnumbered" of the table is the number of such caches.
  *
  * Context: slab_mutex is held.  Sleeps.
  */
@@ -274,7 +278,8 @@ void kmemtrace_cache_destroyed(struct kmem_cache *s);
  * @nr: number of objects
  * @p: array of the objects, which are about to be freed
  *
- * Either of the two events of a free may be switched off while the other is on.
+ * Either tracepoint, kmemtrace_kfree or kmemtrace_cache_free, may be off while the
+ * other is on; a free whose tracepoint is off is not recorded.
  */
 #define kmemtrace_free_bulk(call_site, s, nr, p)			\
 	do {								\
@@ -292,7 +297,7 @@ void kmemtrace_cache_destroyed(struct kmem_cache *s);
  * @gfp_flags: flags that the caller passed
  * @node: requested NUMA node, or NUMA_NO_NODE
  *
- * The report of a function that a wrapper calls is dropped, because the wrapper
+ * The call is ignored if a wrapper called the allocator's function, because the wrapper
  * reports the page itself.
  */
 static __always_inline void
@@ -454,8 +459,8 @@ kmemtrace_page_alloc(unsigned long call_site, struct page *page,
  * @gfp_flags: flags that the caller passed
  *
  * The outermost functions of the per-CPU allocator call this hook, because they have
- * the requested size.  The trace event percpu_alloc_percpu has the rounded size, and
- * until Linux 6.9 as its call site an address in one of these functions.
+ * the requested size.  The trace event percpu_alloc_percpu has the rounded size; until
+ * Linux 6.9, its call site is an address in one of these outermost functions.
  */
 #define kmemtrace_percpu_alloc(call_site, ptr, size, gfp_flags)		\
 	kmemtrace_hook(kmemtrace_percpu_alloc,				\
@@ -487,7 +492,8 @@ kmemtrace_page_alloc(unsigned long call_site, struct page *page,
 /**
  * kmemtrace_vmalloc_free - record a free of a vmalloc area
  * @call_site: return address of vfree() or vfree_atomic()
- * @ptr: address of the area, which is not NULL; the function or a work item frees it
+ * @ptr: address of the area, which is not NULL; the function, or a work item later,
+ *	frees the area
  */
 #define kmemtrace_vmalloc_free(call_site, ptr)				\
 	trace_kmemtrace_vmalloc_free(call_site, ptr)
@@ -516,8 +522,9 @@ kmemtrace_page_alloc(unsigned long call_site, struct page *page,
  *	code can free the memory yet
  *
  * The free has a record of its own, which the function that releases the memory
- * makes after the grace period.  Either of the two events may be switched off while
- * the other is on.
+ * makes after the grace period.  Either tracepoint, kmemtrace_kfree_rcu or
+ * kmemtrace_vfree_rcu, may be off while the other is on; a hand-over whose tracepoint
+ * is off is not recorded.
  */
 #define kmemtrace_defer(call_site, ptr)					\
 	do {								\

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * kmemtrace: annotations.  Kernel code writes an annotation, a name and values, into
- * the trace by kmemtrace_mark().
+ * kmemtrace: annotations.  An annotation consists of a name and values.  Kernel code
+ * calls kmemtrace_mark() to write an annotation into the trace.
  */
 #ifndef _LINUX_KMEMTRACE_MARK_H
 #define _LINUX_KMEMTRACE_MARK_H
@@ -30,10 +30,10 @@ void __kmemtrace_mark_check(const char *format, ...)
  * @format: format string
  * @next: another descriptor with the same number, or NULL
  *
- * The descriptors are in the section __kmemtrace_marks, which is read as an array; that
- * of the file marker is not.
- * The linker aligns each descriptor to 8 bytes, so the size of the struct has to
- * include the alignment.
+ * The descriptors are in the section __kmemtrace_marks, which is read as an array.  The
+ * descriptor of the file marker, kmemtrace_marker, is not in this section.
+ * The linker aligns each descriptor to 8 bytes, so the size of the struct has to be a
+ * multiple of 8.
  */
 struct kmemtrace_mark {
 	struct static_key_false	key;
@@ -62,7 +62,7 @@ void __kmemtrace_mark(const struct kmemtrace_mark *mark, const u64 *words);
 /*
  * Convert an argument to a word.  An integer occupies the low bytes of the word.  The
  * conditional operator converts an array to a pointer.  An argument that is wider
- * than long is an integer, and converting it to long would cut it.
+ * than long is an integer, and a conversion to long would drop its high bits.
  */
 #define __kmemtrace_word(x)						\
 	((u64)__builtin_choose_expr(sizeof(1 ? (x) : (x)) > sizeof(long), \

@@ -40,7 +40,7 @@ enum kmemtrace_test_point {
  * enum kmemtrace_test_stacks - counters of the stacks of records
  * @KMEMTRACE_TEST_FAST: stacks that kmemtrace_unwind() unwound
  * @KMEMTRACE_TEST_SLOW: stacks that stack_trace_save() unwound
- * @KMEMTRACE_TEST_WRONG: stacks for which the two functions differ
+ * @KMEMTRACE_TEST_WRONG: stacks that both functions unwound, with different results
  * @KMEMTRACE_TEST_SEARCHED: stacks that were not in the CPU's cache of recent stacks
  * @KMEMTRACE_TEST_STACKS: number of counters
  */
@@ -53,14 +53,15 @@ enum kmemtrace_test_stacks {
 };
 
 /**
- * enum kmemtrace_test_section - code that is measured while interrupts are off
- * @KMEMTRACE_TEST_RECORD: the fast path
- * @KMEMTRACE_TEST_RECORD_SLOW: the slow path, without saving the stack
- * @KMEMTRACE_TEST_STACK_SAVED: saving the stack of an event; the interrupt state is
- *	that of the event, and the section is measured where interrupts are off
+ * enum kmemtrace_test_section - code whose duration with interrupts off is measured
+ * @KMEMTRACE_TEST_RECORD: the fast path of recording an event
+ * @KMEMTRACE_TEST_RECORD_SLOW: the slow path of recording an event, without saving the
+ *	stack
+ * @KMEMTRACE_TEST_STACK_SAVED: saving the stack of an event, with the interrupt state
+ *	of the event; not measured if interrupts are on
  * @KMEMTRACE_TEST_RECORDS: writing an annotation
- * @KMEMTRACE_TEST_SPLIT: recording the split of pages; the interrupt state is that of
- *	the caller, and the section is measured where interrupts are off
+ * @KMEMTRACE_TEST_SPLIT: recording the split of pages, with the interrupt state of the
+ *	caller; not measured if interrupts are on
  * @KMEMTRACE_TEST_SNAPSHOT: taking a snapshot
  * @KMEMTRACE_TEST_SECTIONS: number of sections
  */
@@ -88,8 +89,8 @@ void kmemtrace_test_enter(enum kmemtrace_test_section section);
  * kmemtrace_test_leave - end the measurement that kmemtrace_test_enter() began
  * @section: the section
  *
- * Store the duration, in units of get_cycles(), if it is the longest of this section and
- * CPU.  A section that ends with interrupts on is not measured.
+ * Store the duration, in units of get_cycles(), if it is the longest of this section
+ * and CPU.  A section that ends with interrupts on is not measured.
  *
  * Context: any but NMI, preemption off.
  */

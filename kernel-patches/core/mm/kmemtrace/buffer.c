@@ -4,14 +4,16 @@
  * readers.
  *
  * The writer of a CPU publishes each record by storing buf->offset with release.
- * Its changes at the start of another sub-buffer are within a seqcount, so that a
- * reader on any CPU sees a sub-buffer and an offset that belong together.
+ * When the writer begins another sub-buffer, it changes buf in a write section of
+ * reader->seq, so that a reader on any CPU sees a sub-buffer and an offset that belong
+ * together.
  *
- * A reader copies without a lock and then checks whether the writer has entered
- * the sub-buffer meanwhile: the writer increments subbufs_produced before the first
- * record of a sub-buffer, and the reader loads it after the last record that it
- * copied.  In discard mode the writer does not enter a sub-buffer before the reader
- * has released it by a store with release.
+ * A reader copies records without a lock and then checks whether the writer has
+ * entered the same sub-buffer again meanwhile: the writer increments subbufs_produced
+ * before it writes the first record of a sub-buffer, and the reader loads
+ * subbufs_produced after it has copied its last record.  In discard mode the writer
+ * does not enter a sub-buffer again before the readers have released the sub-buffer, by
+ * storing subbufs_consumed with release.
  */
 
 #include <linux/kernel.h>
@@ -36,21 +38,22 @@ void kmemtrace_next_subbuf(struct rchan_buf *buf)
 	buf->data = buf->start + buf->subbufs_produced % n * size;
 	WRITE_ONCE(buf->offset, 0);
 	/*
-	 * The write section ends with smp_wmb(), which orders the count before the
-	 * first record.  Pairs with smp_rmb() in kmemtrace_release_records().
+	 * The write section ends with smp_wmb(), which orders subbufs_produced before
+	 * the first record of the sub-buffer.  Pairs with smp_rmb() in
+	 * kmemtrace_release_records().
 	 */
 	raw_write_seqcount_end(&reader->seq);
 }
 NOKPROBE_SYMBOL(kmemtrace_next_subbuf);
 
 /*
- * Return the readers' sub-buffer.  The readers may not have entered the
- * writer's epoch yet; their position is then the start of the epoch.
+ * Return the number of the sub-buffer of the readers' position.  If the readers have
+ * not entered the writer's epoch yet, that position is the start of the writer's epoch.
  */
 static size_t kmemtrace_reader_subbuf(struct rchan_buf *buf)
 {
 	size_t start = kmemtrace_reader_of(buf)->start.subbuf;
-	/* Acquire: in discard mode the writer overwrites only what was copied. */
+	/* Acquire: in discard mode the writer overwrites only copied records. */
 	size_t consumed = smp_load_acquire(&buf->subbufs_consumed);
 
 	return (ssize_t)(start - consumed) > 0 ? start : consumed;
@@ -60,15 +63,18 @@ NOKPROBE_SYMBOL(kmemtrace_reader_subbuf);
 static void kmemtrace_fill_next(struct rchan_buf *buf)
 {
 	kmemtrace_next_subbuf(buf);
-	/* Wakes by an irq_work, because the scheduler may have caused the event. */
+	/*
+	 * Queues an irq_work that wakes the readers.  To wake them here is impossible,
+	 * because the scheduler may have caused the event with its locks held.
+	 */
 	if (kmemtrace_set_of(buf) == READ_ONCE(kmemtrace_live.buffers))
 		kmemtrace_view_wake(&kmemtrace_live, buf->cpu);
 }
 NOKPROBE_SYMBOL(kmemtrace_fill_next);
 
 /*
- * An old value of subbufs_consumed, which the readers write, means at most that an
- * event is lost which might just have found room.
+ * The readers write subbufs_consumed.  If the writer reads an old value, the worst case
+ * is that an event is lost although the readers have just released a sub-buffer.
  */
 bool kmemtrace_has_room(struct rchan_buf *buf)
 {
@@ -76,7 +82,7 @@ bool kmemtrace_has_room(struct rchan_buf *buf)
 
 	if (kmemtrace_fits(buf))
 		return true;
-	/* consumed is one more than produced where all records were read. */
+	/* consumed is subbufs_produced + 1 if the full current sub-buffer was read. */
 	consumed = kmemtrace_reader_subbuf(buf);
 	if (buf->subbufs_produced + 1 - consumed >= buf->chan->n_subbufs &&
 	    !READ_ONCE(kmemtrace_overwrite))
@@ -104,8 +110,8 @@ NOKPROBE_SYMBOL(kmemtrace_has_room_for);
 
 /*
  * kmemtrace_has_room_for() has found room for all records of an annotation.  If the
- * mode has changed to discard meanwhile, the rest is still written, because a part of an
- * annotation is of no use.
+ * mode has changed from overwrite to discard meanwhile, the remaining records of the
+ * annotation still overwrite old ones, because a part of an annotation is of no use.
  */
 void *kmemtrace_record_slot(struct rchan_buf *buf)
 {
@@ -118,7 +124,7 @@ NOKPROBE_SYMBOL(kmemtrace_record_slot);
 void kmemtrace_buffers_begin_epoch(struct kmemtrace_buffers *buffers, u64 now)
 {
 	buffers->epoch_start = now;
-	/* Comes before kmemtrace_view_replace() makes the set live. */
+	/* The caller makes the set live afterwards, by kmemtrace_view_replace(). */
 	WRITE_ONCE(buffers->epoch, buffers->epoch + 1);
 }
 NOKPROBE_SYMBOL(kmemtrace_buffers_begin_epoch);
@@ -148,7 +154,10 @@ void kmemtrace_buffer_enter_epoch(struct rchan_buf *buf, u64 lost)
 }
 NOKPROBE_SYMBOL(kmemtrace_buffer_enter_epoch);
 
-/* Return the number of records of the writer's epoch.  Context: the writer. */
+/*
+ * Return the number of records that were written in the writer's epoch, including
+ * records that were read or overwritten.  Context: the writer.
+ */
 static u64 kmemtrace_records(struct rchan_buf *buf)
 {
 	struct kmemtrace_reader *reader = kmemtrace_reader_of(buf);

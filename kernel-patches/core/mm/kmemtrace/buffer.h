@@ -5,9 +5,10 @@
  * memory.c allocates the buffers from relay.  buffer.c has the writer's side of a
  * buffer, and reader.c the readers' side.
  *
- * A set is used several times: as the live set, as a snapshot, and as the live set
- * again.  The records between two times that the set is emptied are an epoch of the
- * set.  A CPU enters an epoch when it writes its first record of that epoch.
+ * CPUs record events into the live set.  A set is used several times: as the live set,
+ * as a snapshot, and as the live set again.  An epoch of a set begins when the set is
+ * emptied, and ends when the set is emptied the next time.  A CPU enters an epoch when
+ * it writes its first record of that epoch to the set.
  */
 #ifndef _MM_KMEMTRACE_BUFFER_H
 #define _MM_KMEMTRACE_BUFFER_H
@@ -24,14 +25,14 @@
 
 /* A position in a buffer.  A position never decreases while the set exists. */
 struct kmemtrace_position {
-	size_t	subbuf;		/* sub-buffers before the position */
-	size_t	bytes;		/* bytes in the sub-buffer of the position */
+	size_t	subbuf;		/* number of whole sub-buffers before the position */
+	size_t	bytes;		/* bytes before the position in its sub-buffer */
 };
 
 /*
  * The state of one CPU in a set, in addition to its struct rchan_buf.  The members
- * subbufs_consumed and bytes_consumed of the rchan_buf are the readers' position.  A
- * CPU without a buffer also has this state.
+ * subbufs_consumed and bytes_consumed of the rchan_buf are the readers' position.  This
+ * struct also exists for a CPU without a buffer.
  */
 struct kmemtrace_reader {
 	/*
@@ -42,42 +43,52 @@ struct kmemtrace_reader {
 	raw_spinlock_t	lock;
 	u64		consumed;	/* bytes that were read in this epoch */
 	u64		overwritten;	/* records that were overwritten unread */
-	u64		overwritten_reported; /* part of overwritten in LOST records */
+	/* The part of overwritten that LOST records have reported. */
+	u64		overwritten_reported;
 	/* Timestamp of the last record that was read, or of the start of the epoch. */
 	s64		last_timestamp;
 	unsigned int	reader_epoch;	/* epoch of the four members above */
-	/* Bytes that were read from the sets that were live before. */
+	/* Bytes that were read in this session from this CPU's former live buffers. */
 	u64		consumed_earlier;
-	/* Incremented, to invalidate acquired records, when the set is sealed or emptied. */
+	/*
+	 * Counter that is incremented when the set is sealed or emptied.  Records that
+	 * were acquired before are then no longer valid.
+	 */
 	unsigned int	version;
 
 	/*
-	 * State when the set was sealed.  The writer reads these members, except
-	 * lost_after, after it has found its own epoch in sealed_epoch.
+	 * Values of other members at the moment when the set was sealed.  The writer
+	 * reads these values, except lost_after, only if sealed_epoch is equal to
+	 * writer_epoch.
 	 */
-	unsigned int	sealed_epoch;
-	u64		sealed_consumed;
+	unsigned int	sealed_epoch;	/* differs from writer_epoch if not sealed */
+	u64		sealed_consumed; /* consumed */
 	u64		sealed_reported; /* overwritten_reported */
 	s64		sealed_timestamp; /* last_timestamp */
-	u64		lost_after;	/* the CPU's lost events at that time */
+	u64		lost_after;	/* kmemtrace_lost() of the CPU */
 
-	/* A write section for each beginning of a sub-buffer. */
+	/* The writer begins each sub-buffer in a write section of this seqcount. */
 	seqcount_t	seq;
-	/* Written by the writer when it enters an epoch, and by kmemtrace_buffers_reset(). */
-	unsigned int	writer_epoch;
-	struct kmemtrace_position start; /* first record of the epoch */
-	u64		lost_before;	/* lost events in LOST records of earlier epochs */
+	/*
+	 * The following members are written by the writer when it enters an epoch, and
+	 * by kmemtrace_buffers_reset().
+	 */
+	unsigned int	writer_epoch;	/* the epoch that the writer has entered last */
+	struct kmemtrace_position start; /* first record of writer_epoch */
+	/* Lost events that LOST records had reported before this epoch. */
+	u64		lost_before;
 };
 
 /*
- * A set of buffers.  The set exists as long as there is a reference to it.  Its pages
- * exist as long as the set, or as long as they are mapped.
+ * A set of buffers.  The set exists as long as there is a reference to it.  The pages
+ * of its buffers exist as long as the set exists or a reader maps the pages.
  */
 struct kmemtrace_buffers {
 	refcount_t	refs;
 	struct rchan	*chan;		/* chan->private_data is this set */
-	unsigned int	epoch;		/* the buffer of a CPU in another epoch is empty */
-	u64		epoch_start;	/* timestamp */
+	/* Number of the current epoch; a buffer with another writer_epoch is empty. */
+	unsigned int	epoch;
+	u64		epoch_start;	/* timestamp of the start of the epoch, in ns */
 	unsigned int	subbufs;	/* sub-buffers of each CPU */
 	unsigned int	subbuf_size;	/* bytes */
 	struct kmemtrace_reader __percpu *readers;
@@ -99,10 +110,10 @@ struct kmemtrace_buffers *kmemtrace_buffers_open(unsigned int subbufs,
 void kmemtrace_buffers_put(struct kmemtrace_buffers *buffers);
 
 /*
- * Return the buffer of a CPU, or NULL if the CPU was never online while the set
- * existed and had no buffer in the live set before.  Any context.  The caller has a
- * reference to the set and needs no lock: a walk over all possible CPUs finds no
- * buffer or a complete buffer, also while another CPU brings @cpu up.
+ * Return the buffer of a CPU, or NULL if the CPU was never online while @buffers
+ * existed and had no buffer in the live set when @buffers was allocated.  Any context.
+ * The caller has a reference to @buffers and needs no lock: a walk over all possible
+ * CPUs finds no buffer or a complete buffer, also while another CPU brings @cpu up.
  */
 static __always_inline struct rchan_buf *
 kmemtrace_buffer(struct kmemtrace_buffers *buffers, unsigned int cpu)
@@ -118,7 +129,7 @@ kmemtrace_set_of(const struct rchan_buf *buf)
 	return buf->chan->private_data;
 }
 
-/* Return the readers' state of a buffer.  Any context. */
+/* Return the struct kmemtrace_reader of a buffer.  Any context. */
 static __always_inline struct kmemtrace_reader *
 kmemtrace_reader_of(struct rchan_buf *buf)
 {
@@ -178,21 +189,22 @@ bool kmemtrace_buffer_is_current(struct rchan_buf *buf);
 /*
  * Enter the current epoch of the set in this buffer, which empties the buffer.  Do
  * nothing if the writer is in this epoch already.  @lost: number of lost events of the
- * CPU that are in LOST records.  Context: the writer of the buffer, interrupts off.
+ * CPU that LOST records have reported in this session.  Context: the writer of the
+ * buffer, interrupts off.
  */
 void kmemtrace_buffer_enter_epoch(struct rchan_buf *buf, u64 lost);
 
-/* Events of a sealed buffer that the reader of the live buffers did not read. */
+/* The records of a sealed buffer that were not read before the buffer was sealed. */
 struct kmemtrace_unread_events {
-	u64	events;
-	u64	reported;	/* part of events that is in LOST records already */
-	u64	since;		/* timestamp: see last_timestamp */
+	u64	events;		/* number of these records, even overwritten ones */
+	u64	reported;	/* part of events that LOST records report already */
+	u64	since;		/* sealed_timestamp of struct kmemtrace_reader */
 };
 
 /*
- * Count the events of a sealed buffer that the reader of the live buffers did not
- * read, and store them in @unread.  Return false if the buffer is not sealed.
- * Context: the writer of the buffer, interrupts off.
+ * Count the records of a sealed buffer that were not read before the buffer was sealed,
+ * and store the counts in @unread.  Return false if the buffer is not sealed.  Context:
+ * the writer of the buffer, interrupts off.
  */
 bool kmemtrace_sealed_unread(struct rchan_buf *buf,
 			     struct kmemtrace_unread_events *unread);
@@ -214,10 +226,10 @@ void kmemtrace_buffers_reset(struct kmemtrace_buffers *buffers, u64 now);
 void kmemtrace_buffers_begin_epoch(struct kmemtrace_buffers *buffers, u64 now);
 
 /*
- * Seal a set after @next has replaced it as the live set: no more CPUs enter its epoch.
- * A CPU that has entered the epoch may write to the set until its first event after
- * kmemtrace_recheck().  A reader that has acquired records of the set must acquire them
- * again.  Context: any but NMI.
+ * Seal @buffers after @next has replaced it as the live set: no further CPU enters the
+ * epoch of @buffers.  A CPU that has entered the epoch may write to @buffers until its
+ * first event after kmemtrace_recheck().  A reader that has acquired records of
+ * @buffers must acquire them again.  Context: any but NMI.
  */
 void kmemtrace_buffers_seal(struct kmemtrace_buffers *buffers,
 			    struct kmemtrace_buffers *next);
@@ -228,8 +240,8 @@ void kmemtrace_buffers_seal(struct kmemtrace_buffers *buffers,
  * Return the number of events of a CPU that are missing in a sealed set: lost in this
  * session and not reported by LOST records of earlier sets, or overwritten unread.
  * Overwritten records that were reported to the reader of the live set are not counted.
- * Return 0 if the CPU has no buffer or the set is not sealed.  Context: any but NMI; the
- * caller has a reference to the set.
+ * Return 0 if the CPU has no buffer or the set is not sealed.  Context: any but NMI;
+ * the caller has a reference to the set.
  */
 u64 kmemtrace_sealed_overruns(struct kmemtrace_buffers *buffers,
 			      unsigned int cpu);
@@ -247,7 +259,8 @@ struct kmemtrace_buffer_stats {
 	u64	consumed;	/* bytes read in this epoch */
 	u64	consumed_earlier; /* see struct kmemtrace_reader */
 	u64	unread;		/* bytes that a reader can acquire now */
-	bool	has_full_subbuf; /* part of unread is not in the writer's sub-buffer */
+	/* Whether a part of unread is in a sub-buffer that the writer has left. */
+	bool	has_full_subbuf;
 	u64	overwritten;	/* records overwritten unread in this epoch */
 };
 
@@ -261,36 +274,39 @@ void kmemtrace_buffer_stats(struct kmemtrace_buffers *buffers, unsigned int cpu,
 /*
  * Records that a reader has acquired.  The reader copies the records without a lock
  * and then releases them.  Acquired records stay in the buffer: another reader may
- * acquire them too, and in overwrite mode the writer may overwrite them.  In both
- * cases the release fails, and the reader discards its copy.
+ * acquire and release them, too, and in overwrite mode the writer may overwrite them.
+ * If either has happened, the release fails, and the reader discards its copy.
  */
 struct kmemtrace_acquired {
 	struct kmemtrace_position position;	/* of the first record */
-	unsigned int	version;	/* of the struct kmemtrace_reader */
+	/* reader->version at the acquisition; the release fails if it has changed. */
+	unsigned int	version;
 	const void	*from;		/* address of the first record */
-	size_t		bytes;		/* whole records; 0: no record can be read now */
+	size_t		bytes;		/* whole records; 0: no unread record */
 	/*
-	 * A LOST record to be read before the records, without the zeros that follow
-	 * the struct in larger records.  events is 0 if there is no LOST record.
+	 * A LOST record for the reader to return before the acquired records.  In a
+	 * record that is larger than this struct, zeros follow the struct.  events is 0
+	 * if there is no LOST record.
 	 */
 	struct kmemtrace_event_lost lost;
 };
 
 /*
  * Acquire the oldest unread records of a CPU, at most @most bytes, and store them in
- * @acquired.  @most: whole records, or SIZE_MAX.  Context: any but NMI; the caller
- * has a reference to the set, and keeps the reference or a mapping of the buffer while it
- * reads the records.
+ * @acquired.  @most: a multiple of the record size, or SIZE_MAX.  Context: any but NMI;
+ * the caller has a reference to the set, and keeps the reference or a mapping of the
+ * buffer while it reads the records.
  */
 void kmemtrace_acquire_records(struct kmemtrace_buffers *buffers, unsigned int cpu,
 			       size_t most, struct kmemtrace_acquired *acquired);
 
 /*
- * Release acquired records, of which the first @bytes bytes were read.  @buffers: the
- * set that the records were acquired from.  The writer may overwrite these records
- * afterwards.  The LOST record counts as read.  Return 0, or -EAGAIN if the records were
- * overwritten, released by another reader, or dropped, so that the copy has to be
- * discarded.  Context: any but NMI; the caller has a reference to the set.
+ * Release the first @bytes bytes of the acquired records, which the reader has copied;
+ * the other acquired records remain unread.  @buffers: the set that the records were
+ * acquired from.  The writer may overwrite the released records afterwards.  The LOST
+ * record counts as read.  Return 0; or -EAGAIN if the records were overwritten or
+ * released by another reader, or if the set was sealed or emptied: the caller then has
+ * to discard its copy.  Context: any but NMI; the caller has a reference to the set.
  */
 int kmemtrace_release_records(struct kmemtrace_buffers *buffers, unsigned int cpu,
 			      const struct kmemtrace_acquired *acquired,

@@ -3,9 +3,10 @@
  * kmemtrace: the table of caches, which maps the numbers of caches in the records to
  * names.  <linux/kmemtrace_abi.h> describes the file.
  *
- * No event writes here.  The caches that exist when the first session begins get their
- * numbers then.  A later cache gets its number when it is created, also while tracing is
- * off, or when a session begins if no number or no memory was free before.
+ * Events do not change the table.  The caches that exist when the first session begins
+ * get their numbers then.  A later cache gets its number when it is created, also while
+ * tracing is off.  If no number or no memory is free at that time, the cache gets its
+ * number when a later session begins.
  */
 
 #include <linux/bitmap.h>
@@ -29,8 +30,8 @@
 
 struct kmemtrace_cache {
 	struct list_head	list;
-	u64			created;	/* 0: before it got its number */
-	u64			destroyed;	/* 0: it is still there */
+	u64			created;	/* ns; 0: before it was numbered */
+	u64			destroyed;	/* ns; 0: not destroyed */
 	size_t			object_size;
 	size_t			size;
 	u16			number;
@@ -46,12 +47,12 @@ static LIST_HEAD(kmemtrace_caches);	/* in the order of numbering */
 static DECLARE_BITMAP(kmemtrace_cache_numbers, U16_MAX + 1);
 static unsigned int kmemtrace_last_number = KMEMTRACE_CACHE_NONE;
 static unsigned long kmemtrace_unnumbered;
-/* The first session has begun.  Protected by slab_mutex. */
+/* True: the first session has begun.  Protected by slab_mutex. */
 static bool kmemtrace_caches_known;
 
 /*
- * Return a free number, or 0 if there is none.  Search from the last number on, so that a
- * number is reused as late as possible.
+ * Return a free number, or 0 if there is none.  Search from the last number on, so that
+ * a number is reused as late as possible.
  */
 static unsigned int kmemtrace_free_number(void)
 {
@@ -185,7 +186,7 @@ void kmemtrace_caches_each(void (*func)(void *data, u16 number,
 	mutex_lock(&kmemtrace_caches_mutex);
 	list_for_each_entry(cache, &kmemtrace_caches, list) {
 		func(data, cache->number, cache->name);
-		/* A filter may have thousands of patterns. */
+		/* @func may compare the name with thousands of patterns of a filter. */
 		cond_resched();
 	}
 	mutex_unlock(&kmemtrace_caches_mutex);

@@ -5,8 +5,8 @@
  * sched_clock() acquires no lock and never waits for its own update; ktime_get()
  * spins on a seqcount that the interrupted updater may hold.  sched_clock() runs from
  * early boot on without a jump; the fast monotonic clock stands still until
- * timekeeping is initialised.  On machines with a stable TSC, sched_clock() is one clock
- * for all CPUs.
+ * timekeeping is initialised.  On machines with a stable TSC, sched_clock() is one
+ * clock for all CPUs.
  *
  * local_clock() is no alternative: until late in boot it treats every clock as
  * unstable and limits the clock to one tick after the CPU's last tick, so that it
@@ -66,7 +66,10 @@ u64 kmemtrace_clock(void)
 {
 	u64 now;
 
-	/* A migration would combine the counter and the factors of two CPUs. */
+	/*
+	 * If the task moved to another CPU meanwhile, the clock would combine the
+	 * counter of one CPU with the conversion factors of the other.
+	 */
 	preempt_disable_notrace();
 	now = kmemtrace_raw_clock();
 	preempt_enable_notrace();

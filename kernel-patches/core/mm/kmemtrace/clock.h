@@ -9,7 +9,10 @@
 
 #include "compat.h"
 
-/* On after the kernel has found that sched_clock() differs between CPUs. */
+/*
+ * On: timestamps are from local_clock(), because the kernel has found sched_clock() to
+ * be unstable.
+ */
 DECLARE_STATIC_KEY_FALSE(kmemtrace_unstable);
 
 /*

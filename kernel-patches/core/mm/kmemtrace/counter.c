@@ -2,10 +2,11 @@
 /*
  * kmemtrace: the counters of triggers.
  *
- * Each CPU has its own count, and adds the count to a common sum when it reaches a
- * batch.  While the common sum is far below the limit, the total cannot exceed the
- * limit, and no other CPU's count is read.  All batches together are at most an eighth
- * of the limit.
+ * The sum of a counter is the member folded plus the counts of all CPUs.  Each CPU
+ * changes its own count.  When the absolute value of the count reaches batch, the CPU
+ * moves the count to folded.  All counts together are therefore at most batches, which
+ * is at most an eighth of the limit.  While folded is at most limit - batches, the sum
+ * cannot exceed the limit, and a CPU does not read the counts of the other CPUs.
  *
  * A seqcount guards each count, because a 32-bit CPU reads 64 bits in two parts.  An
  * atomic64_t is no alternative: on 32 bits, the generic implementation acquires a
@@ -30,7 +31,7 @@
 
 struct kmemtrace_count {
 	seqcount_t	seq;
-	s64		bytes;	/* written by its own CPU, interrupts off */
+	s64		bytes;	/* written by the CPU of the count, interrupts off */
 };
 
 int kmemtrace_counter_init(struct kmemtrace_counter *counter, u64 limit)
@@ -45,7 +46,7 @@ int kmemtrace_counter_init(struct kmemtrace_counter *counter, u64 limit)
 	counter->lock = (arch_spinlock_t)__ARCH_SPIN_LOCK_UNLOCKED;
 	counter->limit = limit;
 	counter->batch = div_u64(limit / 8, num_possible_cpus());
-	/* Computed once: the writer must not call cpumask_weight(). */
+	/* Computed here, because the writer must not call num_possible_cpus(). */
 	counter->batches = counter->batch * num_possible_cpus();
 	kmemtrace_counter_set(counter, 0);
 	return 0;
@@ -56,7 +57,10 @@ void kmemtrace_counter_destroy(struct kmemtrace_counter *counter)
 	free_percpu(counter->counts);
 }
 
-/* Move a count to the common part.  Context: the lock is held, or no CPU adds. */
+/*
+ * Add a CPU's count, which the caller then sets to 0, to folded.  Context: the lock is
+ * held, or no CPU adds.
+ */
 static void kmemtrace_counter_fold(struct kmemtrace_counter *counter,
 				   s64 bytes)
 {
@@ -119,7 +123,7 @@ static s64 kmemtrace_counter_sum_all(struct kmemtrace_counter *counter)
 	unsigned int cpu;
 	s64 sum;
 
-	/* No CPU folds meanwhile, so nothing is counted twice or missed. */
+	/* No CPU moves its count to folded meanwhile: none is added twice or missed. */
 	arch_spin_lock(&counter->lock);
 	kmemtrace_test_point(KMEMTRACE_TEST_COUNTER_LOCK);
 	sum = counter->folded;
@@ -134,8 +138,8 @@ bool kmemtrace_counter_is_over(struct kmemtrace_counter *counter)
 {
 	/*
 	 * Orders this CPU's addition before the read of the other CPUs'
-	 * additions.  Pairs with itself on another CPU: at least one of two CPUs
-	 * sees both.
+	 * additions.  Pairs with itself on another CPU: if two CPUs add at the same
+	 * time, at least one of them sees both additions.
 	 */
 	smp_mb();
 	return READ_ONCE(counter->near_limit) &&
@@ -148,7 +152,7 @@ s64 kmemtrace_counter_sum(struct kmemtrace_counter *counter)
 	struct kmemtrace_guard guard;
 	s64 sum;
 
-	/* An event of this CPU, in an interrupt or nested, would need the lock. */
+	/* Without the guard, an event of this CPU could wait for the lock for ever. */
 	kmemtrace_guard_enter(&guard);
 	sum = kmemtrace_counter_sum_all(counter);
 	kmemtrace_guard_leave(&guard);

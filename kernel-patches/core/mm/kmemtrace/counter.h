@@ -19,11 +19,12 @@ struct kmemtrace_counter {
 	 * interrupts off.
 	 */
 	arch_spinlock_t		lock;
-	s64			folded;		/* bytes of the common part */
+	s64			folded;		/* bytes that are in no count */
 	bool			near_limit;	/* the sum may be above limit */
 	s64			limit;		/* bytes */
-	s64			batch;		/* bound of the absolute value of a count */
-	s64			batches;	/* batch times the number of possible CPUs */
+	/* A count that reaches batch or -batch bytes is moved to folded. */
+	s64			batch;
+	s64			batches;	/* batch times num_possible_cpus() */
 	struct kmemtrace_count __percpu *counts;
 };
 
@@ -41,7 +42,8 @@ void kmemtrace_counter_set(struct kmemtrace_counter *counter, s64 bytes);
 
 /*
  * Add @bytes, which may be negative, to the sum.  Context: any but NMI, in a guarded
- * section or in the writing of a record, so that a nested event does not need the lock.
+ * section or in the writing of a record, so that a nested event is refused before it
+ * acquires the lock.
  */
 void kmemtrace_counter_add(struct kmemtrace_counter *counter, s64 bytes);
 

@@ -20,7 +20,7 @@
 #include "guard.h"
 #include "view.h"
 
-/* Return the number of lost events of a CPU, for all four reasons of writer.h. */
+/* Return the number of lost events of a CPU, for all four reasons in writer.h. */
 static u64 kmemtrace_overruns_of(struct kmemtrace_buffers *buffers,
 				 unsigned int cpu)
 {

@@ -3,8 +3,8 @@
  * kmemtrace: functions that the files in debugfs share: the check of lockdown at
  * open(), the parsing of written values, and the output of times and names.
  *
- * debugfs refuses a file that can be written where the kernel is locked down, and
- * allows one that can only be read.  The records and tables reveal addresses of
+ * If the kernel is locked down, debugfs refuses to open a file that can be written, and
+ * allows a file that can only be read.  The records and tables reveal addresses of
  * the kernel, as tracefs does, so every file of kmemtrace obeys the same lockdown
  * reason as tracefs: each open function begins with kmemtrace_may_open().
  */
@@ -57,7 +57,7 @@ int kmemtrace_bool_from_user(const char *name, const char *takes,
 	if (copy_from_user(text, buffer, n))
 		return -EFAULT;
 	word = strim(text);
-	/* kstrtobool() reads the first digit only, and 10 is not 1. */
+	/* kstrtobool() reads only the first character, and would take 10 for 1. */
 	if (count < sizeof(text) && !(isdigit(word[0]) && word[1]) &&
 	    !kstrtobool(word, value))
 		return 0;
@@ -84,7 +84,7 @@ int kmemtrace_parse_bytes(const char *text, u64 *bytes)
 		shift = 10 * (suffix - suffixes + 1);
 		n--;
 	}
-	/* kstrtoull() would allow a newline. */
+	/* kstrtoull() would accept a newline after the number. */
 	if (n >= sizeof(number) || !isxdigit(text[n - 1]))
 		return -EINVAL;
 	memcpy(number, text, n);
@@ -95,7 +95,7 @@ int kmemtrace_parse_bytes(const char *text, u64 *bytes)
 	return 0;
 }
 
-/* All control characters, because the name of a task may contain them. */
+/* The backslash, and all control characters, which the name of a task may contain. */
 #define KMEMTRACE_ESCAPED						\
 	"\\\001\002\003\004\005\006\007\010\011\012\013\014\015\016\017"	\
 	"\020\021\022\023\024\025\026\027\030\031\032\033\034\035\036\037\177"

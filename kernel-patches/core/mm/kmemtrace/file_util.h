@@ -13,7 +13,7 @@ struct kmemtrace_file {
 	const char			*name;	/* NULL ends an array of files */
 	umode_t				mode;
 	const struct file_operations	*fops;
-	unsigned int			abi;	/* lowest record version with the file */
+	unsigned int			abi;	/* no file if kmemtrace_abi is lower */
 };
 
 /*
@@ -91,14 +91,14 @@ int kmemtrace_bool_from_user(const char *name, const char *valid,
 
 /*
  * Parse a number of bytes, and store it in @bytes.  The number is decimal, octal (0...)
- * or hexadecimal (0x...), with an optional suffix K, M, G, T, P or E, in either case, for
- * a power of 1024; in a hexadecimal number, E is a digit.  Return 0, or -EINVAL if @text
- * is not exactly one such number, has more than 23 characters before the suffix, or does
- * not fit into 64 bits.
+ * or hexadecimal (0x...), with an optional suffix K, M, G, T, P or E, in either case,
+ * for a power of 1024; in a hexadecimal number, E is a digit.  Return 0, or -EINVAL if
+ * @text is not exactly one such number, has more than 23 characters before the suffix,
+ * or does not fit into 64 bits.
  */
 int kmemtrace_parse_bytes(const char *text, u64 *bytes);
 
-/* Print a time in ns followed by a space; 0, no time, is printed as "-". */
+/* Print a time in ns and a space; if @time is 0, which means no time, print "- ". */
 void kmemtrace_put_time(struct seq_file *m, u64 time);
 
 /*

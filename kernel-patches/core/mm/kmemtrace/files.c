@@ -62,7 +62,7 @@ struct kmemtrace_open {
 	 */
 	struct mutex		lock;
 	struct kmemtrace_acquired	acquired;
-	unsigned int		acquired_generation;
+	unsigned int		acquired_generation; /* at KMEMTRACE_IOC_TAKE */
 };
 
 /* Return whether the set of a snapshot's file was replaced or freed since open(). */
@@ -84,8 +84,9 @@ static int kmemtrace_put_lost(char __user *to,
 }
 
 /*
- * Copy the records that can be acquired at once to user space, at most @count bytes.
- * Return the number of bytes, or -errno.
+ * Acquire records once, copy the LOST record and the records to user space, together at
+ * most @count bytes, and release them.  Return the number of bytes, 0 if there are no
+ * unread records, or -errno; -EAGAIN: the caller has to try again.
  */
 static ssize_t kmemtrace_read_some(struct kmemtrace_view *view,
 				   unsigned int generation,
@@ -189,8 +190,8 @@ static __poll_t kmemtrace_poll(struct file *file, poll_table *wait)
 }
 
 /*
- * Map all pages at once, so that no page fault occurs later.  The pages remain
- * allocated while they are mapped, even after the buffer was freed.
+ * Map all pages of the CPU's buffer now, so that no page fault occurs later.  The pages
+ * remain allocated while they are mapped, even after the buffer was freed.
  */
 static int kmemtrace_mmap(struct file *file, struct vm_area_struct *vma)
 {
@@ -202,7 +203,7 @@ static int kmemtrace_mmap(struct file *file, struct vm_area_struct *vma)
 
 	if (vma->vm_flags & VM_WRITE)
 		return -EACCES;
-	/* VM_SHARED is not set where the file is open for reading alone. */
+	/* A shared mapping of a file that is open only for reading has no VM_SHARED. */
 	if (!(vma->vm_flags & VM_MAYSHARE) || vma->vm_pgoff)
 		return -EINVAL;
 	vm_flags_mod(vma, VM_DONTEXPAND | VM_DONTDUMP,
@@ -299,7 +300,7 @@ static int kmemtrace_ioc_give(struct kmemtrace_open *opened,
 	if (!give.bytes || give.bytes > acquired.bytes ||
 	    (size_t)give.bytes % kmemtrace_record_size)
 		return -EINVAL;
-	/* The set was replaced: the copied records count as discarded. */
+	/* The set was replaced: the caller has to discard its copy of the records. */
 	if (opened->acquired_generation != generation)
 		return -EAGAIN;
 	if (give.position !=
@@ -377,7 +378,7 @@ static int kmemtrace_open(struct inode *inode, struct file *file)
 	kmemtrace_buffers_put(kmemtrace_view_get(opened->file->view,
 						 &opened->generation));
 	file->private_data = opened;
-	/* Built-in code needs no reference to a module. */
+	/* No fops_get() before replace_fops(): this code is built in, no module. */
 	if (!security_locked_down(LOCKDOWN_DEBUGFS))
 		replace_fops(file, mapped_fops);
 	return nonseekable_open(inode, file);
@@ -451,8 +452,8 @@ static void kmemtrace_files_init(void)
 }
 
 /*
- * Wake the readers that wait for a full sub-buffer, too: no sub-buffer becomes full
- * while tracing is off.
+ * Create the missing files, and wake all readers, even those that wait for a full
+ * sub-buffer: no sub-buffer becomes full while tracing is off.
  */
 static void kmemtrace_files_changed(void)
 {
@@ -461,8 +462,9 @@ static void kmemtrace_files_changed(void)
 }
 
 /*
- * A CPU that comes online has its buffer before it tests for the directory; here
- * the directory exists before the test for buffers.  So no file is missed.
+ * When a CPU comes online, its buffer exists before kmemtrace_cpu_prepare() tests for
+ * view->dir.  This function sets view->dir before it tests for buffers.  At least one
+ * of the two functions therefore creates the file of the CPU.
  */
 static void kmemtrace_files_debugfs(struct dentry *dir)
 {

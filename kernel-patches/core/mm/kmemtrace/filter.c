@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kmemtrace: which allocations are recorded: the file filter in debugfs;
- * Documentation/ABI/testing/debugfs-kmemtrace describes what it takes.
+ * kmemtrace: which allocations are recorded: the file filter in debugfs.
+ * Documentation/ABI/testing/debugfs-kmemtrace describes the text of a filter.
  *
- * While there is a filter, the limit of each CPU's writer is kept at -1, so that
- * all events except annotations go through kmemtrace_record_slow(), which calls the
- * filter before it reserves room.
+ * While there is a filter, the member limit of each struct kmemtrace_cpu remains -1, so
+ * that all events except annotations go through kmemtrace_record_slow(), which calls
+ * the filter before it reserves room.
  *
  * Frees
  * -----
- * Ideally a free is recorded if its allocation was.  The freed memory shows that
- * for filters by cache and size: an object has a cache, and with it a size.  The size
- * of SLOB objects and of memory other than slab objects is not known at a free, which
- * therefore satisfies each filter by size.
- * For filters by task and for samples, a table of all recorded allocations would be
- * needed, shared by all CPUs, which is what per-CPU buffers avoid.  With these
- * filters all frees that satisfy the filter by cache and size are recorded, and info
- * says so: the free of an unknown address may then belong to an allocation that the
- * filter dropped.
+ * Ideally a free is recorded if and only if its allocation was recorded.  For filters
+ * by cache and size, the freed object itself shows whether its allocation has passed:
+ * the object has a cache, and with it a size.  The size of SLOB objects and of memory
+ * other than slab objects is not known at a free; such a free passes each filter by
+ * size.  For filters by task and for samples, a table of all recorded allocations would
+ * be needed, shared by all CPUs, which is what per-CPU buffers avoid.  With these
+ * filters all frees that satisfy the filter by cache and size are recorded, and the
+ * file info says so ("frees: all"): the free of an address without a recorded
+ * allocation may then belong to an allocation that the filter dropped.
  *
  * A DEFER record passes if the free of the memory passes.  The object still exists
  * when kfree_rcu() receives it, so its cache and size are known.
@@ -60,34 +60,38 @@
 
 #define KMEMTRACE_FILTER_MAX	4096	/* bytes of text */
 
-/* The index of a CPU in its block of allocations, of which one is recorded. */
+/*
+ * The state of sampling on one CPU.  The CPU's allocations form blocks of
+ * filter->sample allocations, and one allocation of each block is recorded.
+ */
 struct kmemtrace_sampler {
-	u32 index;
-	u32 chosen;
-	u32 seed;
+	u32 index;	/* of the next allocation in its block */
+	u32 chosen;	/* index of the allocation of the block that is recorded */
+	u32 seed;	/* of the random numbers */
 };
 
 static DEFINE_PER_CPU(struct kmemtrace_sampler, kmemtrace_samplers);
 
 /*
- * Written with kmemtrace_mutex held, and freed after synchronize_rcu().  A reader
- * is in a read-side section of our own, not of the kernel's tracepoints: since
- * Linux 7.0 theirs is preemptible, and synchronize_rcu() does not wait for it.
+ * The pointer is written with kmemtrace_mutex held, and the filter is freed after
+ * synchronize_rcu().  A reader of the pointer is in an RCU read-side section of
+ * kmemtrace.  That of the kernel's tracepoints does not suffice: since Linux 7.0 it is
+ * preemptible, and synchronize_rcu() does not wait for it.
  */
 static struct kmemtrace_filter __rcu *kmemtrace_filter __read_mostly;
 
-/* The filter.  Context: kmemtrace_mutex is held. */
+/* Return the filter, or NULL.  Context: kmemtrace_mutex is held. */
 static struct kmemtrace_filter *kmemtrace_current_filter(void)
 {
 	return rcu_dereference_protected(kmemtrace_filter,
 					 lockdep_is_held(&kmemtrace_mutex));
 }
 
-/* The filters of the session; guarded by kmemtrace_mutex. */
-static bool kmemtrace_filtered;		/* by any filter */
-static bool kmemtrace_filter_changed;
-static bool kmemtrace_frees_exact = true;
-static u32 kmemtrace_session_sample = 1;	/* 0: it was changed */
+/* What info shows of the filters of the session.  Protected by kmemtrace_mutex. */
+static bool kmemtrace_filtered;		/* there was a filter at any time */
+static bool kmemtrace_filter_changed;	/* set, changed, or removed in the session */
+static bool kmemtrace_frees_exact = true; /* kmemtrace_decides_frees() at all times */
+static u32 kmemtrace_session_sample = 1;	/* filter->sample; 0: it has changed */
 
 /* --- What passes ------------------------------------------------------------- */
 
@@ -107,8 +111,9 @@ static bool kmemtrace_passes_cache(const struct kmemtrace_filter *filter,
 NOKPROBE_SYMBOL(kmemtrace_passes_cache);
 
 /*
- * The size of an object is that of its cache or its pages, because a free has no
- * other size.  0: unknown.
+ * Return whether the size of the memory passes.  For a slab object, this is the size in
+ * its cache or of its pages, even at an allocation, because a free has no other size.
+ * A size of 0 is unknown and passes.  @bytes: bytes_alloc of the event.
  */
 static bool kmemtrace_passes_size(const struct kmemtrace_filter *filter,
 				  u8 type_id, u64 ptr, size_t bytes)
@@ -135,8 +140,9 @@ static bool kmemtrace_has_task(const struct kmemtrace_filter *filter,
 NOKPROBE_SYMBOL(kmemtrace_has_task);
 
 /*
- * Select one of each block of allocations of this CPU, at a random index in the
- * block.  Allocations have patterns, and every Nth allocation could come from the same
+ * Return whether to record an allocation: one of each block of filter->sample
+ * allocations of this CPU, at a random index in the block.  A fixed index would be
+ * wrong: allocations have patterns, and every Nth allocation could come from the same
  * call site.
  */
 static bool kmemtrace_passes_sample(const struct kmemtrace_filter *filter)
@@ -145,7 +151,7 @@ static bool kmemtrace_passes_sample(const struct kmemtrace_filter *filter)
 	bool chosen;
 
 	if (sampler->index == 0) {
-		/* The generator of Numerical Recipes needs no entropy and no lock. */
+		/* This linear congruential generator needs no entropy and no lock. */
 		sampler->seed = sampler->seed * 1664525 + 1013904223;
 		sampler->chosen = (u64)sampler->seed * filter->sample >> 32;
 	}
@@ -162,8 +168,8 @@ static bool kmemtrace_filter_passes(u8 event_id, u8 type_id, u64 ptr,
 	const struct kmemtrace_filter *filter;
 
 	/*
-	 * The writer is in rcu_read_lock_sched_notrace(), of which lockdep sees
-	 * nothing but that the context is not preemptible.
+	 * The writer is in rcu_read_lock_sched_notrace(), which lockdep does not see.
+	 * The check therefore only tests that the context is not preemptible.
 	 */
 	filter = rcu_dereference_check(kmemtrace_filter, !preemptible());
 	if (!filter)
@@ -182,9 +188,12 @@ static bool kmemtrace_filter_passes(u8 event_id, u8 type_id, u64 ptr,
 }
 NOKPROBE_SYMBOL(kmemtrace_filter_passes);
 
-/* --- What filters follow ----------------------------------------------------- */
+/* --- New tasks and caches ---------------------------------------------------- */
 
-/* Clear the bit of a child that does not match: another task may have had the pid. */
+/*
+ * Set or clear the bit of a new task in the filter.  The bit of a task that does not
+ * match is cleared, because an earlier task that matched may have had the same pid.
+ */
 static void kmemtrace_probe_fork(void *data, struct task_struct *parent,
 				 struct task_struct *child)
 {
@@ -235,9 +244,9 @@ static void kmemtrace_filter_cache(u16 number, const char *name)
 	rcu_read_unlock();
 }
 
-/* --- Setting it -------------------------------------------------------------- */
+/* --- Setting a filter -------------------------------------------------------- */
 
-/* Return whether the frees of allocations that the filter drops are not recorded. */
+/* Return whether the filter also drops the frees of the allocations that it drops. */
 static bool kmemtrace_decides_frees(const struct kmemtrace_filter *filter)
 {
 	if (!filter)
@@ -256,7 +265,7 @@ static void kmemtrace_reset_samplers(void)
 		struct kmemtrace_sampler *sampler =
 			per_cpu_ptr(&kmemtrace_samplers, cpu);
 
-		/* A CPU that uses it meanwhile is wrong by one block. */
+		/* If the CPU uses the sampler meanwhile, only one block is wrong. */
 		sampler->seed += cpu + 1;
 		sampler->index = 0;
 	}
@@ -267,7 +276,7 @@ static u32 kmemtrace_sample(const struct kmemtrace_filter *filter)
 	return filter ? filter->sample : 1;
 }
 
-/* Note in the state of the session, which info shows, that the filter changed. */
+/* Update what info shows of the session when @filter replaces @old while tracing. */
 static void kmemtrace_note_filter(const struct kmemtrace_filter *old,
 				  const struct kmemtrace_filter *filter)
 {
@@ -282,8 +291,8 @@ static void kmemtrace_note_filter(const struct kmemtrace_filter *old,
 }
 
 /*
- * Set @filter, which may be NULL, and own it from here on.  Return 0 or -errno.
- * Sleeps.
+ * Replace the filter by @filter, which may be NULL.  The function becomes the owner of
+ * @filter, and frees @filter on failure.  Return 0 or -errno.  Sleeps.
  */
 static int kmemtrace_set_filter(struct kmemtrace_filter *filter)
 {
@@ -302,7 +311,10 @@ static int kmemtrace_set_filter(struct kmemtrace_filter *filter)
 		kmemtrace_free_filter(filter);
 		return err;
 	}
-	/* Match twice: a cache may be created before the filter is in place. */
+	/*
+	 * Match the caches before the filter is set, and again afterwards: for a cache
+	 * that is created in between, kmemtrace_filter_cache() did not find the filter.
+	 */
 	if (filter && filter->caches)
 		kmemtrace_caches_each(kmemtrace_match_cache, filter);
 	rcu_assign_pointer(kmemtrace_filter, filter);
@@ -314,7 +326,7 @@ static int kmemtrace_set_filter(struct kmemtrace_filter *filter)
 		unregister_trace_sched_process_fork(kmemtrace_probe_fork, NULL);
 	if (kmemtrace_is_on())
 		kmemtrace_note_filter(old, filter);
-	/* Wait for all readers of the old filter, and records that it passed. */
+	/* Wait for readers of the old filter, and for the records that it passed. */
 	synchronize_rcu();
 	mutex_unlock(&kmemtrace_mutex);
 	kmemtrace_free_filter(old);
@@ -354,7 +366,10 @@ static int kmemtrace_filter_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-/* The limit is high enough for tests by hand or by a script. */
+/*
+ * Log why a filter was refused, at most 100 times in 5 seconds.  Tests by hand or by a
+ * script stay below this limit.
+ */
 static void kmemtrace_refuse(const char *why)
 {
 	static DEFINE_RATELIMIT_STATE(state, 5 * HZ, 100);

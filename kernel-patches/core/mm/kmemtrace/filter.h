@@ -6,16 +6,16 @@
 #include <linux/types.h>
 
 struct kmemtrace_filter {
-	char		*text;		/* the words of the filter, one space between */
-	char		*names;		/* patterns of cache names, comma between; or NULL */
+	char		*text;		/* the filter's words, one space between them */
+	char		*names;		/* comma-separated name patterns, or NULL */
 	unsigned long	*caches;	/* bitmap of cache numbers; NULL: any memory */
 	unsigned long	*pids;		/* bitmap of pids; NULL: all tasks */
 	bool		by_size;	/* size_min and size_max are valid */
 	bool		by_pid;		/* the text has pid= */
-	bool		children;	/* add the children of matching tasks */
+	bool		children;	/* add new children of matching tasks to pids */
 	size_t		size_min;	/* bytes */
 	size_t		size_max;	/* bytes, inclusive */
-	u32		sample;		/* record one of @sample allocations; 1: all */
+	u32		sample;		/* record 1 of this many allocations; 1: all */
 };
 
 /*

@@ -17,7 +17,10 @@
 
 #define KMEMTRACE_SAMPLE_MAX	1000000
 
-/* "100", "100-", "-200", "100-200" */
+/*
+ * Parse a size in bytes or a range of sizes: "100", "100-", "-200", or "100-200".
+ * Return a message about what is wrong, or NULL.
+ */
 static const char *kmemtrace_parse_size(struct kmemtrace_filter *filter,
 					char *value)
 {
@@ -104,7 +107,10 @@ void kmemtrace_free_filter(struct kmemtrace_filter *filter)
 	kfree(filter);
 }
 
-/* Each key may occur once.  Return a message about what is wrong, or NULL. */
+/*
+ * Parse one word of a filter, such as "pid=1,2" or "children".  Each key may occur
+ * once.  Return a message about what is wrong, or NULL.
+ */
 static const char *kmemtrace_parse_word(struct kmemtrace_filter *filter,
 					char *word)
 {
@@ -162,7 +168,10 @@ struct kmemtrace_filter *kmemtrace_parse_filter(char *text, const char **why)
 	}
 	if (!*why && filter->children && !filter->by_pid)
 		*why = "children is there without pid";
-	/* names points into the text, which the caller frees. */
+	/*
+	 * filter->names points into text, which the caller frees, so
+	 * kmemtrace_free_filter() must not free it.
+	 */
 	names = filter->names;
 	filter->names = NULL;
 	if (*why) {

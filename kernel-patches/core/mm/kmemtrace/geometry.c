@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * kmemtrace: number and size of the sub-buffers of each CPU, and the parameters of the
- * buffers on the kernel's command line.  A parameter without sense is reported, and the
- * default is used.
+ * buffers on the kernel's command line.  An invalid parameter is logged, and the
+ * default is used instead.
  */
 
 #define pr_fmt(fmt) "kmemtrace: " fmt
@@ -21,14 +21,17 @@
 #include "geometry.h"
 
 /*
- * Defaults, per CPU: 20 sub-buffers of 8192 records.  The size of such a sub-buffer is a
- * multiple of the page size, as readers need that map the buffer or write with
+ * Defaults, per CPU: 20 sub-buffers of 8192 records.  The size of such a sub-buffer is
+ * a multiple of the page size, as readers need that map the buffer or write with
  * O_DIRECT.
  */
 #define KMEMTRACE_SUBBUF_RECORDS 8192
 #define KMEMTRACE_SUBBUFS	20
 
-/* With a single sub-buffer, no record could be read while it is written. */
+/*
+ * A single sub-buffer does not suffice: when it is full, the next record would
+ * overwrite all records, or, in discard mode, be lost until all records are read.
+ */
 #define KMEMTRACE_SUBBUFS_MIN	2
 #define KMEMTRACE_SUBBUFS_MAX	65536
 #define KMEMTRACE_SUBBUF_SIZE_MAX SZ_256M
@@ -55,8 +58,8 @@ bool kmemtrace_geometry_fits(unsigned int subbufs, unsigned int subbuf_size)
 }
 
 /*
- * Set the sizes.  A sub-buffer has a whole number of records and therefore no
- * padding.
+ * Set kmemtrace_subbuf_size and kmemtrace_subbufs to valid values.  A sub-buffer has a
+ * whole number of records and therefore no padding.
  */
 void __init kmemtrace_geometry_init(void)
 {

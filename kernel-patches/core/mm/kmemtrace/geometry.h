@@ -10,8 +10,9 @@ extern unsigned int kmemtrace_subbufs;		/* number per CPU */
 extern unsigned int kmemtrace_subbuf_size;	/* bytes, whole records */
 
 /*
- * Return whether a geometry is within the limits, and buffers of this geometry would
- * take at most half of the memory.  @subbuf_size: in bytes.
+ * Return whether a geometry is within the limits, and whether the buffers of all
+ * possible CPUs would take at most half of the machine's memory.  @subbuf_size: in
+ * bytes.
  */
 bool kmemtrace_geometry_fits(unsigned int subbufs, unsigned int subbuf_size);
 

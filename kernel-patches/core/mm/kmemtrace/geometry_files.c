@@ -19,12 +19,15 @@
 #include "file_util.h"
 #include "geometry.h"
 
-/* Size of the buffer for a written value.  Valid values without needless zeros fit. */
+/*
+ * Size in bytes of the buffer for a text that user space writes, and a NUL.  All valid
+ * values without needless zeros fit.
+ */
 #define KMEMTRACE_WORD_MAX 24
 
 /*
- * Copy to @word the text that user space wrote, without a newline at its end.  Return 0,
- * -EFAULT, or -EINVAL if the text is empty, too long, or contains a NUL.
+ * Copy to @word the text that user space wrote, without a newline at its end.  Return
+ * 0, -EFAULT, or -EINVAL if the text is empty, too long, or contains a NUL.
  */
 static int kmemtrace_get_word(const char __user *from, size_t count,
 			      char word[KMEMTRACE_WORD_MAX])

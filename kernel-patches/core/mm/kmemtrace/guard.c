@@ -28,8 +28,9 @@ DEFINE_PER_CPU_ALIGNED(struct kmemtrace_cpu, kmemtrace_cpus) = {
 bool kmemtrace_recording __read_mostly;
 
 /*
- * The writer may be anywhere, so only the count and the limit are changed.  The
- * limit sends the next event to the slow path, which writes the LOST record.
+ * The refused event may have interrupted the writer of this CPU at any instruction, so
+ * only refused and limit are changed.  The limit of -1 sends the next event to the slow
+ * path, which writes the LOST record.
  */
 noinline void kmemtrace_count_refused(void)
 {
@@ -45,8 +46,9 @@ NOKPROBE_SYMBOL(kmemtrace_count_refused);
 bool kmemtrace_is_guarded(void)
 {
 	/*
-	 * With interrupts on, the task could move to another CPU between the
-	 * computation of the address and the load.
+	 * With interrupts on, the result is false.  The member buf is then not read,
+	 * because the task could move to another CPU between the computation of the
+	 * address and the load.
 	 */
 	return irqs_disabled() &&
 	       raw_cpu_read(kmemtrace_cpus.buf) == &kmemtrace_busy;
@@ -58,7 +60,7 @@ void kmemtrace_guard_enter(struct kmemtrace_guard *guard)
 	local_irq_save(guard->flags);
 	guard->nested = raw_cpu_read(kmemtrace_cpus.buf) == &kmemtrace_busy;
 	raw_cpu_write(kmemtrace_cpus.buf, &kmemtrace_busy);
-	/* A nested event is on this CPU: the compiler's order is enough. */
+	/* A nested event is on this CPU, so a compiler barrier is enough. */
 	barrier();
 }
 NOKPROBE_SYMBOL(kmemtrace_guard_enter);
@@ -113,9 +115,9 @@ void kmemtrace_recheck(void)
 	unsigned int cpu;
 
 	/*
-	 * Orders the caller's change before the limit.  Pairs with smp_mb() in
-	 * kmemtrace_make_room(): if that function does not see the change, it has set
-	 * its limit before, and the limit of -1 remains.
+	 * Orders the caller's change before the stores to limit.  Pairs with smp_mb()
+	 * in kmemtrace_make_room(): if a CPU does not see the change there, it has
+	 * stored its limit before the store of -1 here, so that -1 remains.
 	 */
 	smp_mb();
 	for_each_possible_cpu(cpu)

@@ -12,15 +12,15 @@
  * from the room check to the commit.  A nested event finds no room in kmemtrace_busy,
  * enters the slow path, and is refused and counted as lost.  Interrupts are off during
  * the whole time, so one guard serves all contexts.  Events in NMI context are refused
- * before they reach the guard.  All functions of the path are notrace (see the
- * Makefile) and NOKPROBE_SYMBOL, which prevents most nested events.
+ * before they reach the guard.  All functions that the writer calls in kmemtrace are
+ * notrace (see the Makefile) and NOKPROBE_SYMBOL, which prevents most nested events.
  *
  * A nested event is counted before a filter is called, so the count of lost events
  * may include events that the filter would drop.
  *
- * Readers of buffers hold the same guard while they hold a lock: see kmemtrace_lock().
- * A nested event that fires a trigger would take a snapshot, which acquires the same
- * locks, and the counters of triggers have locks too.
+ * Readers of buffers are in a guarded section while they hold a lock, too: see
+ * kmemtrace_lock().  Without the guard, a nested event could fire a trigger, whose
+ * counter has a lock and whose snapshot acquires the locks that the reader holds.
  */
 #ifndef _MM_KMEMTRACE_GUARD_H
 #define _MM_KMEMTRACE_GUARD_H
@@ -47,16 +47,18 @@ struct kmemtrace_cpu {
 	 * one comparison.
 	 */
 	int			limit;
-	/* own, or &kmemtrace_busy in a guarded section or in the writing of a record. */
+	/* Equals own, or &kmemtrace_busy in a guarded section or while writing. */
 	struct rchan_buf	*buf;
 	/* The buffer that this CPU writes to, or &kmemtrace_no_buf. */
 	struct rchan_buf	*own;
-	u64			last;		/* timestamp of the last record or reset */
-	u64			lost;		/* events without room, or moved unread */
-	u64			reported;	/* part of lost that is in LOST records */
-	u64			since;		/* timestamp of the first event not reported */
+	u64			last;		/* time of the last record or reset */
+	/* Lost events for the reasons "no room" and "moved" of writer.h. */
+	u64			lost;
+	u64			reported;	/* part of lost in LOST records */
+	/* No event of lost that is not in LOST records was lost before this time. */
+	u64			since;
 	seqcount_t		seq;		/* protects lost, for 32-bit readers */
-	/* Events in an NMI, in a guarded section, or in the writing of a record. */
+	/* Lost events in an NMI, a guarded section, or the writing of a record. */
 	atomic_long_t		refused;
 	unsigned long		reported_refused; /* part of refused in LOST records */
 };
@@ -93,9 +95,10 @@ void kmemtrace_guard_leave(const struct kmemtrace_guard *guard);
 
 /*
  * Begin a guarded section and acquire @lock.  The locks of views, readers, snapshots,
- * and tags are acquired in a guarded section only.  The locks of counters and of tables
- * of held objects are no raw_spinlock_t: the writer acquires them while it writes a
- * record, and other code after kmemtrace_guard_enter().  Context: any but NMI.
+ * and tags are acquired in a guarded section only.  The locks of counters (counter.h)
+ * and of tables of live objects (held.h) are no raw_spinlock_t: the writer acquires
+ * them while it writes a record, and other code after kmemtrace_guard_enter().
+ * Context: any but NMI.
  */
 void kmemtrace_lock(raw_spinlock_t *lock, struct kmemtrace_guard *guard)
 	__acquires(lock);
@@ -114,8 +117,8 @@ void kmemtrace_unlock(raw_spinlock_t *lock, const struct kmemtrace_guard *guard)
 bool kmemtrace_is_guarded(void);
 
 /*
- * Count an event that is refused as lost: an event in an NMI, or an event nested in a
- * guarded section or in the writing of a record.  The event is not counted while
+ * Count a refused event as lost.  An event is refused in an NMI, or if it is nested in
+ * a guarded section or in the writing of a record.  The event is not counted while
  * nothing is recorded.  Any context, preemption off.
  */
 void kmemtrace_count_refused(void);
@@ -155,8 +158,9 @@ void kmemtrace_guard_init(void);
 /*
  * Acquire this CPU's buffer for the slow path.  Return false, and count the event as
  * lost, if the event is nested in a guarded section or in the writing of another
- * record.  Code that has no event calls this function only where nesting is
- * impossible.  Context: interrupts are off, from this call to kmemtrace_end_write().
+ * record.  A caller that does not record an event calls this function only where
+ * nesting is impossible, so that no event is counted wrongly.  Context: interrupts are
+ * off, from this call to kmemtrace_end_write().
  */
 static __always_inline bool kmemtrace_begin_write(struct kmemtrace_cpu *kc)
 {

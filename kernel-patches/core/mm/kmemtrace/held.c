@@ -3,8 +3,8 @@
  * kmemtrace: the live objects of a call site.
  *
  * A hash table in parts, each with a lock of its own.  Within a part, collisions
- * are resolved by linear probing.  A removed object leaves no mark, because the
- * objects behind it move up.
+ * are resolved by linear probing.  A removed object leaves no mark for a deleted entry,
+ * because the objects behind the removed object move up.
  */
 
 #include <linux/cache.h>
@@ -33,8 +33,8 @@
 #define KMEMTRACE_HELD_OBJECT_MIN	8
 
 struct kmemtrace_held_object {
-	u64	key;	/* 0: free */
-	u64	bytes;
+	u64	key;	/* kmemtrace_held_key(); 0: the entry is free */
+	u64	bytes;	/* size of the object */
 };
 
 struct kmemtrace_held_part {
@@ -44,8 +44,8 @@ struct kmemtrace_held_part {
 	 * interrupts by raw_local_irq_save(), which lockdep does not see.
 	 */
 	arch_spinlock_t			lock;
-	unsigned int			used;
-	u64				unfollowed;
+	unsigned int			used;		/* entries that are not free */
+	u64				unfollowed;	/* allocations without room */
 	struct kmemtrace_held_object	*objects;
 } ____cacheline_aligned_in_smp;
 
@@ -113,7 +113,10 @@ kmemtrace_held_part(struct kmemtrace_held *held, u64 key, unsigned int *index)
 }
 NOKPROBE_SYMBOL(kmemtrace_held_part);
 
-/* Return the index of @key, or the free index for it, which always exists. */
+/*
+ * Return the index of the entry of @key, or of the free entry where @key would be
+ * added.  The part always has a free entry.  @index: where the search begins.
+ */
 static unsigned int kmemtrace_held_find(const struct kmemtrace_held *held,
 					const struct kmemtrace_held_part *part,
 					u64 key, unsigned int index)
@@ -137,7 +140,7 @@ s64 kmemtrace_held_add(struct kmemtrace_held *held, u64 key, size_t bytes)
 	arch_spin_lock(&part->lock);
 	object = &part->objects[kmemtrace_held_find(held, part, key, index)];
 	if (object->key) {
-		/* The free of the former object was not recorded. */
+		/* The free of the former object at this address was not counted. */
 		more = (s64)bytes - (s64)object->bytes;
 		object->bytes = bytes;
 	} else if (part->used < (1U << held->bits) - (1U << held->bits) / 8) {
@@ -153,7 +156,10 @@ s64 kmemtrace_held_add(struct kmemtrace_held *held, u64 key, size_t bytes)
 }
 NOKPROBE_SYMBOL(kmemtrace_held_add);
 
-/* Move objects up into an index that has become free. */
+/*
+ * Free the entry with the index @free, whose object was removed, by moving up those
+ * objects behind it that would otherwise not be found.
+ */
 static void kmemtrace_held_close(struct kmemtrace_held *held,
 				 struct kmemtrace_held_part *part,
 				 unsigned int free)

@@ -2,11 +2,11 @@
 /*
  * kmemtrace: a table of fixed size with the live objects of a call site.
  *
- * The record of a free does not contain the call site of the allocation, so the
- * objects have to be stored.  An object that does not fit into the table is counted as
- * unfollowed.  Unfollowed objects are missing from the sum, so the sum may be too small.
- * An object whose free was refused or switched off stays in the table, so the sum may
- * also be too large.
+ * A trigger compares the sum of the bytes of these objects with a limit.  The record of
+ * a free does not contain the call site of the allocation, so the objects have to be
+ * stored.  An object that does not fit into the table is counted as unfollowed, and is
+ * missing from the sum, so the sum may be too small.  An object whose free was refused
+ * (see guard.h) or switched off stays in the table, so the sum may also be too large.
  *
  * The table is divided into parts.  Each part has a spinlock that protects its objects
  * and its counts.  kmemtrace_held_add() and kmemtrace_held_remove() acquire the lock;
@@ -23,7 +23,7 @@ struct kmemtrace_held;
 
 struct kmemtrace_held_stats {
 	u64	objects;	/* objects in the table */
-	u64	unfollowed;	/* allocations that found no room since the last clear */
+	u64	unfollowed;	/* allocations without room since the last clear */
 };
 
 /*
@@ -60,10 +60,10 @@ void kmemtrace_held_free(struct kmemtrace_held *held);
 void kmemtrace_held_clear(struct kmemtrace_held *held);
 
 /*
- * Add an object of @bytes bytes that was allocated.  Return the change of the sum of
- * all bytes in the table, or 0 if the object does not fit into the table.  Context: any
- * but NMI, in a guarded section or in the writing of a record, so that a nested event
- * does not need the lock.
+ * Add an object of @bytes bytes that was allocated, or replace the object with the same
+ * key.  Return the change of the sum of all bytes in the table, or 0 if the object does
+ * not fit into the table.  Context: any but NMI, in a guarded section or in the writing
+ * of a record, so that a nested event is refused before it acquires the lock.
  */
 s64 kmemtrace_held_add(struct kmemtrace_held *held, u64 key, size_t bytes);
 

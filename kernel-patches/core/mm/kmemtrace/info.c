@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kmemtrace: the files info, which describes records and session, and reset.
- * <linux/kmemtrace_abi.h> describes the contents of info.
+ * kmemtrace: the file info, which describes the records and the session, and the file
+ * reset.  <linux/kmemtrace_abi.h> describes the contents of info.
  */
 
 #define pr_fmt(fmt) "kmemtrace: " fmt

@@ -3,8 +3,8 @@
  * kmemtrace: deferred frees: the hook of kfree_rcu() and its variants, the probes, and
  * their switches.
  *
- * A record of this file marks the hand-over.  slab.c and vmalloc.c record the free
- * itself, when the grace period is over.
+ * The probes of this file write a DEFER record when memory is handed over to be freed
+ * later.  slab.c and vmalloc.c record the free itself, when the grace period is over.
  */
 
 #include <linux/kernel.h>
@@ -19,7 +19,7 @@
 #include "record.h"
 #include "session.h"
 
-/* The macros in <linux/rcupdate.h> have excluded NULL. */
+/* @ptr is not NULL: the macros in <linux/rcupdate.h> test for NULL. */
 void __kmemtrace_defer(unsigned long call_site, const void *ptr)
 {
 	if (is_vmalloc_addr(ptr))
@@ -28,7 +28,7 @@ void __kmemtrace_defer(unsigned long call_site, const void *ptr)
 		trace_kmemtrace_kfree_rcu(call_site, ptr);
 }
 
-/* The type and the cache are those of the free: see probe_kfree() in slab.c. */
+/* The type and the cache are those of the later FREE record: see probe_kfree(). */
 static void probe_kfree_rcu(void *data, unsigned long call_site,
 			    const void *ptr)
 {

@@ -228,7 +228,10 @@ static void kmemtrace_test_trigger_kinds(struct kunit *test)
 	}
 }
 
-/* Parse a trigger, whose memory to count kmemtrace_test_put_trigger() frees. */
+/*
+ * Parse a trigger.  kmemtrace_test_put_trigger() frees its counter and its table of
+ * live objects; the end of the test frees the trigger.
+ */
 static int kmemtrace_test_trigger_of(struct kunit *test, const char *text,
 				     struct kmemtrace_trigger **result)
 {
@@ -392,7 +395,7 @@ static void kmemtrace_test_mark_strings(struct kunit *test)
 	};
 
 	KUNIT_ASSERT_TRUE(test, kmemtrace_mark_types(&mark, types, string_max));
-	/* One more byte than is recorded shows whether the string ends there. */
+	/* The byte after the recorded bytes shows whether the string is longer. */
 	KUNIT_EXPECT_EQ(test, string_max[0], KMEMTRACE_MARK_STRING + 1);
 	KUNIT_EXPECT_EQ(test, string_max[1], 5);
 	KUNIT_EXPECT_EQ(test, string_max[2], 0);

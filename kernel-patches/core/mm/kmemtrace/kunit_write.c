@@ -3,9 +3,9 @@
  * kmemtrace: KUnit tests of the layout of records, the buffers, the accounting of lost
  * events, and the counters and held objects of triggers.
  *
- * The tests of records and buffers write to a set of buffers of their own, which is never
- * live, and do not run while kmemtrace records.  The tests of counters use counters of
- * their own.  The tests therefore neither need nor disturb a session.
+ * The tests of records and buffers write to a set of buffers of their own, which is
+ * never live, and do not run while kmemtrace records events.  The tests of counters use
+ * counters of their own.  The tests therefore neither need nor disturb a session.
  */
 
 #include <kunit/test.h>
@@ -33,12 +33,12 @@
 #define KMEMTRACE_TEST_RECORDS	8	/* records of a sub-buffer */
 #define KMEMTRACE_TEST_ROOM	(KMEMTRACE_TEST_SUBBUFS * KMEMTRACE_TEST_RECORDS)
 
-/* Priv of a test with buffers. */
+/* The member priv of a test with buffers. */
 struct kmemtrace_test_set {
 	struct kmemtrace_buffers *buffers;
 	unsigned int cpu;	/* a CPU that has a buffer */
-	struct rchan_buf *buf;	/* its buffer */
-	bool overwrite;		/* the mode before the test */
+	struct rchan_buf *buf;	/* the buffer of cpu in buffers */
+	bool overwrite;		/* kmemtrace_overwrite before the test */
 };
 
 static int kmemtrace_test_open(struct kunit *test)
@@ -46,7 +46,7 @@ static int kmemtrace_test_open(struct kunit *test)
 	struct kmemtrace_test_set *set = kunit_kzalloc(test, sizeof(*set), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, set);
-	/* The mode is that of all sets, and a change would disturb a session. */
+	/* The test changes kmemtrace_overwrite, which would disturb a session. */
 	if (kmemtrace_is_recording())
 		kunit_skip(test, "kmemtrace records: boot without kmemtrace.enable");
 	if (kmemtrace_abi < 2)
@@ -77,7 +77,7 @@ static void kmemtrace_test_close(struct kunit *test)
 	kmemtrace_buffers_put(set->buffers);
 }
 
-/* --- Layout of records -------------------------------------------------------------- */
+/* --- Layout of records ------------------------------------------------------------ */
 
 /* If there is room, write a record by kmemtrace_write(), and copy it to @event. */
 static void kmemtrace_test_write(struct kmemtrace_test_set *set, unsigned int context,
@@ -90,10 +90,10 @@ static void kmemtrace_test_write(struct kmemtrace_test_set *set, unsigned int co
 	if (kmemtrace_has_room(set->buf)) {
 		void *slot = set->buf->data + set->buf->offset;
 
-		/* The writer finds its buffer here after it has read the clock. */
+		/* kmemtrace_write() reads own after it has read the clock. */
 		own = raw_cpu_read(kmemtrace_cpus.own);
 		raw_cpu_write(kmemtrace_cpus.own, set->buf);
-		/* A buffer contains old records. */
+		/* A buffer contains old records, so the slot is not all zeros. */
 		memset(slot, 0xff, kmemtrace_record_size);
 		kmemtrace_write(slot, kmemtrace_record_size, context, event_id,
 				KMEMTRACE_TYPE_KMALLOC, 0x1234, 0xabcdef0123456789ULL, 100,
@@ -136,16 +136,16 @@ static void kmemtrace_test_context(struct kunit *test)
 	kmemtrace_test_write(set, HARDIRQ_OFFSET, KMEMTRACE_EVENT_FREE, 0, &event);
 	KUNIT_EXPECT_EQ(test, event.v1.event_id, KMEMTRACE_EVENT_FREE);
 	KUNIT_EXPECT_EQ(test, event.flags, KMEMTRACE_FLAG_HARDIRQ);
-	/* Disabled soft interrupts are not a soft interrupt. */
+	/* With soft interrupts disabled, the context is not a soft interrupt. */
 	kmemtrace_test_write(set, SOFTIRQ_DISABLE_OFFSET, KMEMTRACE_EVENT_FREE, 0, &event);
 	KUNIT_EXPECT_EQ(test, event.flags, 0);
 }
 
-/* --- Buffers ------------------------------------------------------------------------ */
+/* --- Buffers ---------------------------------------------------------------------- */
 
 /*
- * Write records with the timestamps @first, @first + 1, ..., until @n are written or the
- * buffer has no room.  Return the number of records.
+ * Write records with the timestamps @first, @first + 1, ..., until @n are written or
+ * the buffer has no room.  Return the number of records.
  */
 static unsigned int kmemtrace_test_fill(struct kmemtrace_test_set *set, u64 first,
 					unsigned int n)
@@ -168,8 +168,8 @@ static unsigned int kmemtrace_test_fill(struct kmemtrace_test_set *set, u64 firs
 }
 
 /*
- * Read all records, which must have successive timestamps from @first on.  Return their
- * number, and add the events of LOST records to @lost.
+ * Read all records, which must have successive timestamps from @first on.  Return the
+ * number of the records, and add the events of LOST records to @lost.
  */
 static unsigned int kmemtrace_test_read(struct kunit *test, u64 first, u64 *lost)
 {
@@ -230,13 +230,13 @@ static void kmemtrace_test_overwrite(struct kunit *test)
 
 	kmemtrace_overwrite = true;
 	KUNIT_ASSERT_EQ(test, kmemtrace_test_fill(set, 0, n), n);
-	/* The writer's sub-buffer has three records, and the other sub-buffers are full. */
+	/* The writer's sub-buffer has three records; the others are full. */
 	left = KMEMTRACE_TEST_ROOM - KMEMTRACE_TEST_RECORDS + 3;
 	kmemtrace_buffer_stats(set->buffers, set->cpu, &stats);
 	KUNIT_EXPECT_EQ(test, stats.overwritten, (u64)(n - left));
 	KUNIT_EXPECT_EQ(test, kmemtrace_test_read(test, n - left, &lost), left);
 	KUNIT_EXPECT_EQ(test, lost, (u64)(n - left));
-	/* The loss is reported once. */
+	/* The loss is not reported again. */
 	KUNIT_ASSERT_EQ(test, kmemtrace_test_fill(set, n, 5), 5U);
 	KUNIT_EXPECT_EQ(test, kmemtrace_test_read(test, n, &lost), 5U);
 	KUNIT_EXPECT_EQ(test, lost, (u64)(n - left));
@@ -271,7 +271,7 @@ static void kmemtrace_test_release(struct kunit *test)
 							first.bytes), -EAGAIN);
 }
 
-/* --- Lost events -------------------------------------------------------------------- */
+/* --- Lost events ------------------------------------------------------------------ */
 
 /* Write a LOST record if one is due.  Return the bytes that were written. */
 static size_t kmemtrace_test_write_lost(struct kmemtrace_test_set *set,
@@ -304,13 +304,13 @@ static void kmemtrace_test_lost(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, event.event_id, KMEMTRACE_EVENT_LOST);
 	KUNIT_EXPECT_EQ(test, event.event_size, kmemtrace_record_size);
 	KUNIT_EXPECT_EQ(test, event.node, KMEMTRACE_NODE_NONE);
-	/* 5 without room, and 3 that were refused. */
+	/* 7 - 2 events without room, and 4 - 1 refused events, are not reported yet. */
 	KUNIT_EXPECT_EQ(test, event.events, 8ULL);
-	/* The time of a refused event is unknown; the last record's time is taken. */
+	/* The time of a refused event is unknown; since is that of the last record. */
 	KUNIT_EXPECT_EQ(test, event.since, 50LL);
 	KUNIT_EXPECT_GT(test, event.timestamp, 60LL);
 	KUNIT_EXPECT_EQ(test, (s64)kc.last, event.timestamp);
-	/* All losses are reported now. */
+	/* All lost events are reported now, so no other LOST record is due. */
 	KUNIT_EXPECT_EQ(test, kmemtrace_test_write_lost(set, &kc, &event), (size_t)0);
 
 	kc.lost += 3;
@@ -322,7 +322,7 @@ static void kmemtrace_test_lost(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kc.reported, kc.lost);
 }
 
-/* Without room the loss stays unreported until there is room. */
+/* While the buffer has no room for a LOST record, the lost events stay unreported. */
 static void kmemtrace_test_lost_without_room(struct kunit *test)
 {
 	struct kmemtrace_test_set *set = test->priv;
@@ -336,7 +336,7 @@ static void kmemtrace_test_lost_without_room(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kc.reported, 0ULL);
 	kc.lost += 2;
 	KUNIT_ASSERT_EQ(test, kmemtrace_test_read(test, 1, &lost), KMEMTRACE_TEST_ROOM);
-	/* The record begins the next sub-buffer. */
+	/* The LOST record is the first record of the next sub-buffer. */
 	local_irq_disable();
 	kmemtrace_write_lost(&kc, set->buf);
 	memcpy(&event, set->buf->data, sizeof(event));
@@ -347,7 +347,7 @@ static void kmemtrace_test_lost_without_room(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kc.reported, 3ULL);
 }
 
-/* --- Counters of triggers ----------------------------------------------------------- */
+/* --- Counters of triggers --------------------------------------------------------- */
 
 static void kmemtrace_test_counter(struct kunit *test)
 {
@@ -383,13 +383,13 @@ static void kmemtrace_test_held(struct kunit *test)
 	s64 change[6];
 
 	KUNIT_ASSERT_NOT_NULL(test, held);
-	/* A cache may free what kmalloc() returned, but not a page of this address. */
+	/* Objects of kmalloc() and of caches have equal keys; pages have other keys. */
 	KUNIT_EXPECT_EQ(test, slab, kmemtrace_held_key(address, KMEMTRACE_TYPE_CACHE));
 	KUNIT_EXPECT_NE(test, slab, page);
 	local_irq_disable();
 	change[0] = kmemtrace_held_add(held, slab, 64);
 	change[1] = kmemtrace_held_add(held, page, 4096);
-	/* The free of the first object was missed. */
+	/* The free of the first object was not counted, and the address was reused. */
 	change[2] = kmemtrace_held_add(held, slab, 96);
 	change[3] = kmemtrace_held_remove(held, slab);
 	change[4] = kmemtrace_held_remove(held, slab);

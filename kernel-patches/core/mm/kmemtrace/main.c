@@ -7,14 +7,15 @@
  * <trace/events/kmemtrace.h> for all other paths, write records of
  * <linux/kmemtrace_abi.h> into buffers, which user space reads in debugfs.
  *
- * The object files, apart from tests, tracepoints, and compat_pages, form layers; each
- * file refers only to files of its own layer and of lower layers:
+ * The object files, apart from tests, tracepoints, and compat_pages, form layers, of
+ * which the lowest comes first; each file refers only to files of its own layer and of
+ * lower layers:
  *
  *	format, clock, guard		records, time, and the state of a CPU
  *	view, buffer, reader, memory	sets of buffers
  *	file_util, geometry		helpers of files, and the size of the buffers
  *	tags				call sites from allocation tags
- *	operation, writer, recording	an event becomes a record or is lost: see writer.h
+ *	operation, writer, recording	an event becomes a record or is lost (writer.h)
  *	session				on and off; calls the features of higher layers
  *	switch, probe			events that are switched separately
  *	slab, pages, percpu, vmalloc	hooks and probes of the allocators

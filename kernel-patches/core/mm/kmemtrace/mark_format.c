@@ -44,7 +44,7 @@ static size_t kmemtrace_integer_size(const char **format)
 	return sizeof(int);
 }
 
-/* Skip and return the precision, or return @max if there is none or it is larger. */
+/* Skip and return the precision, at most @max; return @max without a precision. */
 static u16 kmemtrace_precision(const char **format, u16 max)
 {
 	unsigned int precision = 0;
@@ -59,8 +59,8 @@ static u16 kmemtrace_precision(const char **format, u16 max)
 /*
  * Skip a conversion specification and return the letter of its type, '%' for "%%", or 0
  * if kmemtrace does not support the conversion.  Store the maximum number of bytes to
- * read of a string in @string_max: the precision, or one more than KMEMTRACE_MARK_STRING,
- * which shows whether the string is longer.
+ * read of a string in @string_max: the precision, but at most KMEMTRACE_MARK_STRING
+ * plus one byte; this byte shows whether the string is longer than that.
  */
 static char kmemtrace_conversion(const char **format, u16 *string_max)
 {

@@ -3,9 +3,9 @@
  * kmemtrace: records of annotations: those in code, <linux/kmemtrace_mark.h>,
  * and the lines that user space writes to the file marker.
  *
- * A mark is one or more records.  Room for all of them is reserved at once, with
- * interrupts off, so that no other record comes between them, and either all are
- * recorded or none.
+ * A mark is the one or more records of an annotation.  Room for all records of a mark
+ * is reserved at once, with interrupts off, so that no other record comes between them,
+ * and either all of them are recorded or none.
  */
 
 #define pr_fmt(fmt) "kmemtrace: " fmt
@@ -39,7 +39,7 @@
 #include "session.h"
 #include "writer.h"
 
-/* The annotation of the lines that are written to the file marker. */
+/* The descriptor of the lines that user space writes to the file marker. */
 struct kmemtrace_mark kmemtrace_marker = {
 	.key	= STATIC_KEY_FALSE_INIT,
 	.n_args	= 1,
@@ -49,7 +49,7 @@ struct kmemtrace_mark kmemtrace_marker = {
 
 kmemtrace_mark_fn *kmemtrace_mark_hook;
 
-/* Call the hook: see kmemtrace_mark_fn.  Any context. */
+/* Call kmemtrace_mark_hook, if it is set: see kmemtrace_mark_fn.  Any context. */
 static void kmemtrace_mark_done(const struct kmemtrace_mark *mark,
 				unsigned long caller)
 {
@@ -59,7 +59,10 @@ static void kmemtrace_mark_done(const struct kmemtrace_mark *mark,
 		hook(mark->name, caller);
 }
 
-/* Return the string at an address, or for an invalid one the text of vsnprintf(). */
+/*
+ * Return the string at the address @word or, for an invalid address, the text that
+ * vsnprintf() prints for it.
+ */
 static const char *kmemtrace_mark_string(u64 word)
 {
 	const char *s = (const char *)(unsigned long)word;
@@ -71,11 +74,11 @@ static const char *kmemtrace_mark_string(u64 word)
 	return s;
 }
 
-/* A mark on its way into records. */
+/* The state while the records of a mark are written. */
 struct kmemtrace_mark_writer {
-	struct kmemtrace_event_mark	head;
-	struct kmemtrace_event_mark	*event;	/* current record; NULL: none is begun */
-	unsigned int			used;	/* bytes of its payload */
+	struct kmemtrace_event_mark	head;	/* next record, without payload */
+	struct kmemtrace_event_mark	*event;	/* current record, or NULL */
+	unsigned int			used;	/* payload bytes written to event */
 };
 
 static void kmemtrace_finish_record(struct kmemtrace_mark_writer *w)
@@ -98,13 +101,13 @@ static void kmemtrace_begin_record(struct kmemtrace_mark_writer *w)
 	event->pid = w->head.pid;
 	event->payload_size = w->head.payload_size;
 	event->flags = w->head.flags;
-	/* Clear the rest of a record that is larger than the struct. */
+	/* A record may be larger than the struct: clear the rest of the record. */
 	memset(event + 1, 0, kmemtrace_record_size - sizeof(*event));
 	w->event = event;
 	w->used = 0;
 	/*
-	 * part is the number of further records in the first record, and the index of
-	 * the record in the others.
+	 * In the first record of a mark, part is the number of further records.  In
+	 * each further record, part is the index of the record, from 1.
 	 */
 	w->head.part = w->head.event_id == KMEMTRACE_EVENT_MARK ?
 		       1 : w->head.part + 1;
@@ -131,10 +134,10 @@ static void kmemtrace_put(struct kmemtrace_mark_writer *w, const void *data,
 }
 NOKPROBE_SYMBOL(kmemtrace_put);
 
-/* The values of a mark. */
+/* The values of an annotation, as its records contain them. */
 struct kmemtrace_mark_values {
 	u64			words[KMEMTRACE_MARK_ARGS];
-	/* The strings, NULL for other arguments; words has their lengths. */
+	/* The strings, whose lengths are in words; NULL for other arguments. */
 	const char		*strings[KMEMTRACE_MARK_ARGS];
 	unsigned int		n_args;
 	unsigned int		payload_size;
@@ -178,7 +181,7 @@ static void kmemtrace_put_values(struct kmemtrace_mark_writer *w,
 	for (i = 0; i < values->n_args; i++) {
 		if (!values->strings[i])
 			continue;
-		/* Use the length from before: the string may be changing. */
+		/* Use the length in words: the string may have changed since then. */
 		length = values->words[i] & ~KMEMTRACE_MARK_CUT;
 		kmemtrace_put(w, values->strings[i], length);
 		kmemtrace_put(w, zeros, -length & (sizeof(u64) - 1));
@@ -203,7 +206,7 @@ static bool kmemtrace_write_mark(const struct kmemtrace_mark *mark,
 	kmemtrace_collect_values(&values, mark, words);
 	more = values.payload_size <= KMEMTRACE_MARK_PAYLOAD ? 0 :
 	       DIV_ROUND_UP(values.payload_size, KMEMTRACE_MARK_PAYLOAD) - 1;
-	/* By the raw functions, as for all records. */
+	/* Use the raw functions: a tracer of the interrupt flags may cause an event. */
 	raw_local_irq_save(flags);
 	kmemtrace_test_enter(KMEMTRACE_TEST_RECORDS);
 	room = kmemtrace_begin_records(1 + more);
@@ -239,7 +242,7 @@ EXPORT_SYMBOL_GPL(__kmemtrace_mark);
 
 /* --- The file marker --------------------------------------------------------- */
 
-/* Maximum bytes that one write() consumes. */
+/* Maximum number of bytes that one write() to the file marker takes. */
 #define KMEMTRACE_MARKER_WRITE	SZ_4K
 
 /*
@@ -290,7 +293,7 @@ static size_t kmemtrace_marker_mark(char *text, size_t size)
 	u64 word;
 
 	while (done < size) {
-		/* A 0 is behind the text. */
+		/* memdup_user_nul() has put a NUL behind the text. */
 		end = strchrnul(text + done, '\n');
 		next = min_t(size_t, end + 1 - text, size);
 		*end = '\0';
@@ -320,7 +323,10 @@ static ssize_t kmemtrace_marker_write(struct file *file,
 	text = memdup_user_nul(buffer, size);
 	if (IS_ERR(text))
 		return PTR_ERR(text);
-	/* Take whole lines only; without one, the first line is too long. */
+	/*
+	 * If only a part of the written text was copied, take the whole lines in it.
+	 * Without a whole line, the first line is too long; it is refused below.
+	 */
 	while (count > size && size && text[size - 1] != '\n')
 		size--;
 	if (!size)

@@ -21,7 +21,7 @@ extern const struct file_operations kmemtrace_marker_fops;
  */
 typedef void kmemtrace_mark_fn(const char *name, unsigned long caller);
 
-/* The hook of trigger.c, set once at boot; NULL: no hook. */
+/* The function of trigger.c to call, set once at boot; NULL: none. */
 extern kmemtrace_mark_fn *kmemtrace_mark_hook;
 
 #endif /* _MM_KMEMTRACE_MARK_RECORD_H */

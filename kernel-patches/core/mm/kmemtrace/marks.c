@@ -10,8 +10,8 @@
  * static key of a place is on while tracing is on and its annotation is not switched
  * off.
  *
- * The writer decides whether an event is recorded, so a place may be reached while
- * keys are being switched.
+ * A place may be reached while its key is being switched: whether the annotation is
+ * recorded depends on kmemtrace_recording, which the writer tests.
  */
 
 #define pr_fmt(fmt) "kmemtrace: " fmt
@@ -43,21 +43,21 @@
 
 /* --- The table --------------------------------------------------------------- */
 
-/* Places are aligned to 8 bytes. */
+/* The places in a section are an array of structs, each aligned to 8 bytes. */
 static_assert(sizeof(struct kmemtrace_mark) % 8 == 0);
 static_assert(ARRAY_SIZE(((struct kmemtrace_mark *)0)->string_max) ==
 	      KMEMTRACE_MARK_ARGS);
 
 struct kmemtrace_mark_row {
 	struct list_head	list;
-	struct kmemtrace_mark	*places;	/* NULL: the module was unloaded */
-	u64			appeared;	/* 0: in the kernel image */
-	u64			went;		/* 0: not unloaded */
+	struct kmemtrace_mark	*places;	/* linked list; NULL: module unloaded */
+	u64			appeared;	/* ns; 0: in the kernel image */
+	u64			went;		/* ns; 0: module not unloaded */
 	u32			number;
 	char			types[KMEMTRACE_MARK_ARGS + 1];
 	u16			string_max[KMEMTRACE_MARK_ARGS];
-	char			module[MODULE_NAME_LEN];	/* "": the kernel image */
-	const char		*format;	/* behind the name */
+	char			module[MODULE_NAME_LEN]; /* "": kernel image */
+	const char		*format;	/* in this struct, behind the name */
 	char			name[];
 };
 
@@ -66,7 +66,7 @@ struct kmemtrace_mark_name {
 	struct list_head	list;
 	struct kmemtrace_switch	sw;
 	bool			on;	/* the keys of its places are on */
-	/* The name of the switch: the prefix and the name of the mark. */
+	/* The name of the switch: KMEMTRACE_MARK_PREFIX and the name. */
 	char			name[];
 };
 
@@ -84,8 +84,8 @@ static u32 kmemtrace_last_mark;		/* number of the newest row */
 static unsigned long kmemtrace_unnumbered_marks;	/* places without a row */
 
 /*
- * Serialises the loading and unloading of modules.  Nests outside kmemtrace_mutex,
- * which kmemtrace_switch_register() acquires.
+ * Serialises the functions that add and remove the annotations of modules.  Nests
+ * outside kmemtrace_mutex, which kmemtrace_switch_register() acquires.
  */
 static DEFINE_MUTEX(kmemtrace_mark_names_mutex);
 
@@ -104,8 +104,9 @@ kmemtrace_find_row(const struct kmemtrace_mark *mark, const char *module)
 }
 
 /*
- * Add a row for an annotation.  Return NULL if the annotation cannot be recorded, because
- * memory is short or its format is not supported.  Context: kmemtrace_marks_mutex is held.
+ * Add a row for an annotation.  Return NULL if the annotation cannot be recorded,
+ * because memory is short or its format is not supported.  Context:
+ * kmemtrace_marks_mutex is held.
  */
 static struct kmemtrace_mark_row *
 kmemtrace_new_row(const struct kmemtrace_mark *mark, const char *module,
@@ -135,13 +136,16 @@ kmemtrace_new_row(const struct kmemtrace_mark *mark, const char *module,
 	return row;
 }
 
-/* Return the name of the annotations that share a switch. */
+/* Return the name of the annotations, without the prefix of the switch. */
 static const char *kmemtrace_mark_name(const struct kmemtrace_mark_name *name)
 {
 	return name->name + strlen(KMEMTRACE_MARK_PREFIX);
 }
 
-/* Return the name @wanted, or NULL.  Context: kmemtrace_marks_mutex is held. */
+/*
+ * Return the entry of the annotations with the name @wanted, or NULL.  Context:
+ * kmemtrace_marks_mutex is held.
+ */
 static struct kmemtrace_mark_name *kmemtrace_find_name(const char *wanted)
 {
 	struct kmemtrace_mark_name *name;
@@ -160,7 +164,7 @@ static void kmemtrace_switch_place(struct kmemtrace_mark *mark, bool on)
 		static_branch_disable(&mark->key);
 }
 
-/* The callback of the switch: turn the keys of all places of its name on or off. */
+/* The callback of a switch: turn the keys of all places with its name on or off. */
 static int kmemtrace_mark_set(struct kmemtrace_switch *sw, bool on)
 {
 	struct kmemtrace_mark_name *name =
@@ -185,7 +189,7 @@ static const char *kmemtrace_or_dash(const char *word)
 	return *word ? word : "-";
 }
 
-/* Print the number of annotations with the name of the switch, and a line for each. */
+/* Print how many annotations in loaded code have this name, and a line for each. */
 static void kmemtrace_mark_info(struct seq_file *m,
 				const struct kmemtrace_switch *sw)
 {
@@ -239,7 +243,7 @@ static void kmemtrace_add_name(const struct kmemtrace_mark *mark)
 	mutex_lock(&kmemtrace_marks_mutex);
 	list_add_tail(&name->list, &kmemtrace_mark_names);
 	mutex_unlock(&kmemtrace_marks_mutex);
-	/* Registration cannot fail, because setting the keys cannot. */
+	/* Registration cannot fail, because kmemtrace_mark_set() cannot fail. */
 	kmemtrace_switch_register(&name->sw);
 }
 
@@ -285,7 +289,7 @@ static void kmemtrace_add_places(struct kmemtrace_mark *marks, unsigned int n,
 	mutex_unlock(&kmemtrace_mark_names_mutex);
 }
 
-/* Drop the marks of modules that were unloaded before the session that begins. */
+/* Drop the rows of modules that were unloaded before the session that begins. */
 static void kmemtrace_marks_begin(void)
 {
 	struct kmemtrace_mark_row *row, *next;
@@ -345,7 +349,7 @@ KMEMTRACE_SEQ_FOPS(kmemtrace_marks);
 
 #ifdef CONFIG_MODULES
 
-/* Context: kmemtrace_marks_mutex is held. */
+/* Return whether a place has this name.  Context: kmemtrace_marks_mutex is held. */
 static bool kmemtrace_name_is_used(const struct kmemtrace_mark_name *name)
 {
 	const struct kmemtrace_mark_row *row;
@@ -356,7 +360,10 @@ static bool kmemtrace_name_is_used(const struct kmemtrace_mark_name *name)
 	return false;
 }
 
-/* Context: kmemtrace_mark_names_mutex is held, so that none is added. */
+/*
+ * Remove the names that no place has.  Context: kmemtrace_mark_names_mutex is held, so
+ * that no name is added meanwhile.
+ */
 static void kmemtrace_remove_names(void)
 {
 	struct kmemtrace_mark_name *name, *next;
@@ -374,8 +381,9 @@ static void kmemtrace_remove_names(void)
 }
 
 /*
- * The keys of the module need not change: of its code, only asynchronous functions may
- * still run, and the places exist until these have ended.
+ * Mark the rows of a module that is being unloaded.  The keys of its places need not
+ * change: of the module's code, only asynchronous functions may still run, and the
+ * places exist until these functions have ended.
  */
 static void kmemtrace_marks_going(const struct module *module)
 {
@@ -434,7 +442,7 @@ static void kmemtrace_marks_init(void)
 {
 	if (kmemtrace_abi < 2)
 		return;
-	/* The first row: KMEMTRACE_MARK_MARKER. */
+	/* The marker comes first, so that its number is KMEMTRACE_MARK_MARKER. */
 	kmemtrace_add_places(&kmemtrace_marker, 1, "", 0);
 	kmemtrace_add_places(__start___kmemtrace_marks,
 			     __stop___kmemtrace_marks - __start___kmemtrace_marks,

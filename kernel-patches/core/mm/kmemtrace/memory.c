@@ -5,7 +5,7 @@
  * A set of buffers is a channel of relay without files.  The channel has a buffer
  * for each CPU that is or was online, on the NUMA node of the CPU.  When a CPU
  * comes online for the first time, relay's hotplug callback gives each channel a
- * buffer for it, before the CPU runs.  If there is no memory, that callback fails
+ * buffer for that CPU, before the CPU runs.  If there is no memory, the callback fails
  * and the CPU stays offline.
  *
  * Early boot: relay works once the slab allocator and vmalloc do.
@@ -30,8 +30,8 @@
 #include "view.h"
 
 /*
- * Do not let the OOM killer make room for buffers.  The caller reports the
- * failure.
+ * Let the allocation of buffers fail, instead of letting the OOM killer free memory for
+ * them.  The caller logs the failure.
  */
 #define KMEMTRACE_GFP	(GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
@@ -61,9 +61,10 @@ static const struct rchan_callbacks kmemtrace_relay_callbacks = {
 };
 
 /*
- * Return whether a set needs a buffer for a CPU.  Each set has a buffer for every CPU
- * that has one in the live set, even if the CPU is offline: its file remains, the CPU
- * may come back, and sets are exchanged.
+ * Return whether a new set needs a buffer for a CPU.  Each set has a buffer for every
+ * CPU that has one in the live set, even if the CPU is offline: the file cpu<n> of the
+ * CPU remains, the CPU may come online again, and a snapshot may make any set the live
+ * set.
  */
 static bool kmemtrace_wants_buffer(struct kmemtrace_buffers *live,
 				   unsigned int cpu)

@@ -21,8 +21,8 @@ struct page;
 struct task_struct;
 
 /*
- * krealloc() returned the same object: its allocation with the new size; or
- * kmalloc_nolock() allocated an object.
+ * krealloc() returned the same object: the allocation of the object with its new size;
+ * or kmalloc_nolock() allocated an object.
  */
 DECLARE_TRACE_EVENT(kmemtrace_kmalloc,
 	TP_PROTO(unsigned long call_site, const void *ptr, size_t bytes_req,
@@ -31,7 +31,8 @@ DECLARE_TRACE_EVENT(kmemtrace_kmalloc,
 
 /*
  * An object is about to be freed by kfree_bulk(), kfree_nolock(), or after the grace
- * period of kfree_rcu(); or krealloc() resized it.
+ * period of kfree_rcu(); or krealloc() returned the same object: the free of the object
+ * with its old size.
  */
 DECLARE_TRACE_EVENT(kmemtrace_kfree,
 	TP_PROTO(unsigned long call_site, const void *ptr),
@@ -60,7 +61,7 @@ DECLARE_TRACE_EVENT(kmemtrace_page_free,
 	TP_PROTO(unsigned long call_site, struct page *page),
 	TP_ARGS(call_site, page));
 
-/* Per-CPU memory was allocated.  The sizes are those of all possible CPUs. */
+/* Per-CPU memory was allocated.  The sizes are sums over all possible CPUs. */
 DECLARE_TRACE_EVENT(kmemtrace_percpu_alloc,
 	TP_PROTO(unsigned long call_site, const void *ptr, size_t bytes_req,
 		 size_t bytes_alloc, gfp_t gfp_flags),
@@ -71,13 +72,19 @@ DECLARE_TRACE_EVENT(kmemtrace_percpu_free,
 	TP_PROTO(unsigned long call_site, const void *ptr),
 	TP_ARGS(call_site, ptr));
 
-/* A vmalloc area was allocated, or vrealloc() returned the same area. */
+/*
+ * A vmalloc area was allocated; or vrealloc() returned the same area: the allocation of
+ * the area with its new requested size.
+ */
 DECLARE_TRACE_EVENT(kmemtrace_vmalloc_alloc,
 	TP_PROTO(unsigned long call_site, const void *ptr, size_t bytes_req,
 		 size_t bytes_alloc, gfp_t gfp_flags, int node),
 	TP_ARGS(call_site, ptr, bytes_req, bytes_alloc, gfp_flags, node));
 
-/* A vmalloc area is about to be freed, or vrealloc() returned the same area. */
+/*
+ * A vmalloc area is about to be freed; or vrealloc() returned the same area: the free
+ * of the area with its old requested size.
+ */
 DECLARE_TRACE_EVENT(kmemtrace_vmalloc_free,
 	TP_PROTO(unsigned long call_site, const void *ptr),
 	TP_ARGS(call_site, ptr));

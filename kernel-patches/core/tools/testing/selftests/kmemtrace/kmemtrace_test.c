@@ -38,7 +38,7 @@
 #define PIPE_ARRAY	(PIPE_PAGES * (sizeof(long) == 8 ? 40 : 24))
 #define PIPES		100
 
-/* Geometry of a buffer that overflows. */
+/* Geometry of a buffer that the test lets overflow. */
 #define SMALL_SUBBUFS	2
 #define SMALL_RECORDS	64
 
@@ -51,13 +51,13 @@ static uint32_t self;
 static char old_mode[32], old_subbufs[32], old_subbuf_size[32], old_filter[8192];
 static char old_kmalloc[32];
 
-/* The records of all CPUs that one test has read. */
+/* For each CPU, the records that the current test has read. */
 static struct cpu_records {
 	char *data;
 	size_t bytes;
 } cpus[MAX_CPUS];
 
-/* --- Files ------------------------------------------------------------------------- */
+/* --- Files ------------------------------------------------------------------------ */
 
 /* Read a file to @text, without the newline at its end.  Return 0 or -errno. */
 static int read_text(const char *name, char *text, size_t size)
@@ -113,7 +113,7 @@ static long read_number(const char *name)
 	return read_text(name, text, sizeof(text)) ? -1 : strtol(text, NULL, 10);
 }
 
-/* Return the sum of the file overruns, a line "cpu<n> <events>" for each CPU. */
+/* Return the sum of the events in the file overruns, in lines "cpu<n> <events>". */
 static unsigned long long read_overruns(void)
 {
 	unsigned long long sum = 0, events;
@@ -197,10 +197,10 @@ static const struct kmemtrace_event_v2 *record(unsigned int cpu, size_t i)
 /* A position in the records of all CPUs; all zeros before the first record. */
 struct cursor {
 	unsigned int cpu;
-	size_t i, next;		/* record of the last call, and the one after it */
+	size_t i, next;		/* indices of the last returned and the next record */
 };
 
-/* Return the next record, or NULL after the last record of the last CPU. */
+/* Move on by one record.  Return it, or NULL after the last record of the last CPU. */
 static const struct kmemtrace_event_v2 *next_record(struct cursor *c)
 {
 	const struct kmemtrace_event_v2 *e;
@@ -215,7 +215,7 @@ static const struct kmemtrace_event_v2 *next_record(struct cursor *c)
 	return NULL;
 }
 
-/* --- Sessions ---------------------------------------------------------------------- */
+/* --- Sessions --------------------------------------------------------------------- */
 
 static bool start(void)
 {
@@ -229,7 +229,7 @@ static bool stop(void)
 	return write_number("enabled", 0) == 0 && read_records("");
 }
 
-/* Make and close pipes, each with an array of PIPE_ARRAY bytes. */
+/* Make and close @n pipes, one by one, each with an array of PIPE_ARRAY bytes. */
 static bool make_pipes(unsigned int n)
 {
 	int fds[2], size = PIPE_PAGES * getpagesize();
@@ -245,7 +245,7 @@ static bool make_pipes(unsigned int n)
 	return good;
 }
 
-/* Make and close pipes in another process. */
+/* Let another process make and close @n pipes. */
 static bool make_pipes_elsewhere(unsigned int n)
 {
 	pid_t child = fork();
@@ -275,7 +275,7 @@ static unsigned int count_arrays(void)
 	return n;
 }
 
-/* Return whether a later record of the same CPU frees the memory of record @i. */
+/* Return whether the next record of the CPU with the address of record @i is a free. */
 static bool is_freed(unsigned int cpu, size_t i)
 {
 	uint64_t ptr = record(cpu, i)->v1.ptr;
@@ -287,7 +287,7 @@ static bool is_freed(unsigned int cpu, size_t i)
 	return false;
 }
 
-/* --- Tests ------------------------------------------------------------------------- */
+/* --- Tests ------------------------------------------------------------------------ */
 
 static void test_format(void)
 {
@@ -347,7 +347,7 @@ static void test_records(void)
 			 "records: none after tracing is off\n");
 }
 
-/* Let a buffer overflow, read it, and let further events report the loss. */
+/* Let a buffer overflow, read the buffer, and make a LOST record by further events. */
 static void test_lost(void)
 {
 	const struct kmemtrace_event_v2 *e;
