@@ -20,10 +20,10 @@
  * 2. The record of a newer version begins with the record of the older version.
  *    New fields are added at the end, and new ids get new numbers.  Each change
  *    of this kind increments KMEMTRACE_ABI_VERSION.  A version that only adds
- *    ids keeps the record sizes of the version before.  A version after 2 that
- *    adds fields begins with struct kmemtrace_event_v2s, because readers expect
- *    the number of a stack in each record of at least 72 bytes; without stacks
- *    stack is 0.
+ *    ids keeps the record sizes of the version before.  If a version after 2
+ *    adds fields, its record begins with struct kmemtrace_event_v2s, because
+ *    readers expect the number of a stack in each record of at least 72 bytes;
+ *    the member stack is 0 in a record without a stack.
  * 3. A reader takes the record size from event_size.  It skips bytes and ids
  *    that it does not support, and reports the number of skipped records.
  * 4. The byte order is that of the traced machine.  event_size shows it: read
@@ -47,20 +47,20 @@
  * --------------
  * kfree_rcu() and related functions hand memory over to the kernel, which
  * releases the memory after a grace period.  Version 3 records both moments: a
- * DEFER record at the hand-over, and the FREE record when the memory is about to
- * become available.  Between the two, the memory is deferred: it is neither in
- * use nor available.  The FREE record of deferred memory has the call site and
- * the task of the code that ends the grace period; the DEFER record has those of
- * the code that caused the free.
+ * DEFER record at the hand-over, and the FREE record when the memory is about
+ * to become available.  Between the two, the memory is deferred: it is neither
+ * in use nor available.  The FREE record of deferred memory has the call site
+ * and the task of the code that ends the grace period; the DEFER record has
+ * those of the code that caused the free.
  *
  * Lost events
  * -----------
  * An event is lost if its CPU has no buffer or a full one, if the event occurs
- * where none can be recorded (in an NMI, or inside kmemtrace), or if a reader is
- * too late (the record was overwritten, or moved to a snapshot).  The file
- * overruns has the number of lost events of each CPU with a buffer, and the file
- * total_overruns has the number of all lost events.  Version 1 does not record
- * at which position of the file events were lost.  Version 2 writes a
+ * where none can be recorded (in an NMI, or inside kmemtrace), or if a reader
+ * is too late (the record was overwritten, or moved to a snapshot).  The file
+ * overruns has the number of lost events of each CPU with a buffer, and the
+ * file total_overruns has the number of all lost events.  Version 1 does not
+ * record at which position of the file events were lost.  Version 2 writes a
  * KMEMTRACE_EVENT_LOST record at this position.  If the LOST records of a CPU
  * add up to less than its overruns, the remaining events were lost after the
  * last record of the CPU, or were reported by a LOST record that was itself
@@ -73,8 +73,8 @@
  *    bytes, with kmemtrace.stacks=yes; the ids LOST, MARK, MORE, and STOP; the
  *    types PERCPU and VMALLOC; the tables caches, tasks, marks, and stacks.
  * 3: the records of version 2; the id DEFER; the table tags.
- * With the kernel parameter kmemtrace.abi=1 or =2 the kernel writes version 1 or
- * 2.
+ * With the kernel parameter kmemtrace.abi=1 or =2 the kernel writes version 1
+ * or 2.
  */
 #ifndef _KMEMTRACE_ABI_H
 #define _KMEMTRACE_ABI_H
@@ -105,13 +105,13 @@ enum kmemtrace_event_id {
 	KMEMTRACE_EVENT_MARK	= 4,
 	/* Version 2: more payload of a MARK; struct kmemtrace_event_mark. */
 	KMEMTRACE_EVENT_MORE	= 5,
-	/* Version 2: the kernel stopped tracing; struct kmemtrace_event_stop. */
+	/* Version 2: tracing was stopped; struct kmemtrace_event_stop. */
 	KMEMTRACE_EVENT_STOP	= 6,
 	/*
 	 * Version 3: memory was handed over to be freed after a grace period.
 	 * The fields are those of a FREE record.  One FREE record of the same
-	 * address follows, unless the capture ends before it or loses it, or
-	 * the event of the FREE record is switched off.
+	 * address follows, unless the capture ends earlier, the FREE event is
+	 * lost, or this kind of FREE event is switched off.
 	 * type_id is KMALLOC, CACHE, or VMALLOC.
 	 */
 	KMEMTRACE_EVENT_DEFER	= 7,
@@ -158,7 +158,7 @@ enum kmemtrace_type_id {
 	KMEMTRACE_TYPE_VMALLOC	= 4,
 };
 
-/* Bit of ptr: ptr is the physical address of a page without a kernel mapping. */
+/* Bit of ptr: ptr is the physical address of a page that is not mapped. */
 #define KMEMTRACE_PTR_PHYSICAL	(1ULL << 63)
 
 /* Value of node: the caller requested no NUMA node. */
@@ -275,12 +275,15 @@ _Static_assert(sizeof(struct kmemtrace_event) == KMEMTRACE_EVENT_SIZE_V1,
 				 KMEMTRACE_FLAG_SOFTIRQ | \
 				 KMEMTRACE_FLAG_ACCOUNT)
 
-/* Value of cache: type_id is not KMEMTRACE_TYPE_CACHE, or the cache has no number. */
+/*
+ * Value of cache: type_id is not KMEMTRACE_TYPE_CACHE, or the cache has no
+ * number.
+ */
 #define KMEMTRACE_CACHE_NONE	0
 
 /*
- * The record of version 2, 64 bytes, which is one cache line of most processors.
- * The fields of version 1, followed by task, cache, and context.
+ * The record of version 2, 64 bytes, which is one cache line of most
+ * processors.  The fields of version 1, followed by task, cache, and context.
  */
 struct kmemtrace_event_v2 {
 	/* The fields of version 1; event_size is 64. */
@@ -307,8 +310,8 @@ struct kmemtrace_event_v2 {
 #define KMEMTRACE_EVENT_SIZE_V2	64
 
 /*
- * Value of stack: no stack was found, the stack depot had no room for the stack, or the
- * event occurred while another stack was being saved.
+ * Value of stack: no stack was found, the stack depot had no room for the
+ * stack, or the event occurred while another stack was being saved.
  */
 #define KMEMTRACE_STACK_NONE	0
 
@@ -336,9 +339,9 @@ struct kmemtrace_event_v2s {
 #define KMEMTRACE_EVENT_SIZE_V2S	72
 
 /*
- * Version 2: this CPU lost events between the preceding and the following record
- * of its file.  Like every record it has the record size of the capture; zeros
- * follow the struct in larger records.
+ * Version 2: this CPU lost events between the preceding and the following
+ * record of its file.  Like every record it has the record size of the capture;
+ * zeros follow the struct in larger records.
  */
 struct kmemtrace_event_lost {
 	/* KMEMTRACE_EVENT_LOST. */
@@ -360,10 +363,11 @@ struct kmemtrace_event_lost {
 	__u64	events;
 
 	/*
-	 * Time of the first lost event, on the clock of timestamp.  The time is
-	 * unknown if one of the events occurred in NMI context or inside
-	 * kmemtrace, or if its record was overwritten or moved to a snapshot.
-	 * This is then the time of the preceding record or an earlier time.
+	 * Time of the first lost event, on the clock of timestamp.  This time
+	 * is unknown if one of the lost events occurred in NMI context or
+	 * inside kmemtrace, or if the record of one of them was overwritten or
+	 * moved to a snapshot.  since is then the time of the preceding record
+	 * or an earlier time.
 	 */
 	__s64	since;
 
@@ -381,12 +385,12 @@ struct kmemtrace_event_lost {
 } __attribute__((packed, aligned(8)));
 
 /*
- * Version 2: a snapshot was requested while neither spare buffers nor a previous
- * snapshot existed, so the kernel stopped tracing to preserve the recorded
- * events.  The record is in the file of the CPU that requested the snapshot,
- * unless the buffer of this CPU was full.  Other CPUs may have recorded events
- * for some microseconds after timestamp.  Zeros follow the struct in larger
- * records.
+ * Version 2: a snapshot was requested while neither spare buffers nor a
+ * previous snapshot existed, so the kernel stopped tracing to preserve the
+ * recorded events.  The record is in the file of the CPU that requested the
+ * snapshot, unless the buffer of this CPU was full.  Other CPUs may have
+ * recorded events for some microseconds after timestamp.  Zeros follow the
+ * struct in larger records.
  */
 struct kmemtrace_event_stop {
 	/* KMEMTRACE_EVENT_STOP. */
@@ -430,7 +434,10 @@ struct kmemtrace_event_stop {
 /* Maximum number of recorded bytes of a string. */
 #define KMEMTRACE_MARK_STRING	256
 
-/* Bit in the word of a string: more than KMEMTRACE_MARK_STRING bytes, truncated. */
+/*
+ * Bit in the payload word of a string argument: the string had more than
+ * KMEMTRACE_MARK_STRING bytes and is truncated.
+ */
 #define KMEMTRACE_MARK_CUT	(1ULL << 63)
 
 /* Bytes of payload per record. */
@@ -440,9 +447,9 @@ struct kmemtrace_event_stop {
 #define KMEMTRACE_MARK_MARKER	1
 
 /*
- * Version 2: an annotation, which is a call of kmemtrace_mark() in the kernel or
- * a line that user space writes to the file marker.  Zeros follow the struct in
- * larger records.
+ * Version 2: an annotation, which is a call of kmemtrace_mark() in the kernel
+ * or a line that user space writes to the file marker.  Zeros follow the struct
+ * in larger records.
  *
  * The payload holds the arguments: first a word of 64 bits per argument, in the
  * order of the arguments, then the bytes of each string, padded with zeros to a
@@ -451,20 +458,24 @@ struct kmemtrace_event_stop {
  * The word of a string is the number of recorded bytes, without the terminating
  * 0, combined with KMEMTRACE_MARK_CUT if the string was longer than
  * KMEMTRACE_MARK_STRING bytes.  A precision in the format limits the recorded
- * bytes of its string without setting KMEMTRACE_MARK_CUT.  The word of an integer
- * has its value in the low bytes; the table marks contains the number of bytes.
+ * bytes of its string without setting KMEMTRACE_MARK_CUT.  The word of an
+ * integer has its value in the low bytes; the table marks contains the number
+ * of bytes.
  *
  * A payload of more than 40 bytes continues in records of KMEMTRACE_EVENT_MORE,
  * which directly follow the MARK in the file of the CPU.  The kernel writes all
- * records of an annotation or none; in the latter case it counts one lost event.
- * A file that begins or ends in the middle of a capture, or that lost
+ * records of an annotation or none; in the latter case it counts one lost
+ * event.  A file that begins or ends in the middle of a capture, or that lost
  * overwritten records, may lack the first or the last records of an annotation.
  */
 struct kmemtrace_event_mark {
 	/* KMEMTRACE_EVENT_MARK or KMEMTRACE_EVENT_MORE. */
 	__u8	event_id;
 
-	/* In MARK: the number of MORE records.  In MORE: its index, from 1. */
+	/*
+	 * In a MARK record: the number of MORE records that follow.  In a MORE
+	 * record: the index of this record, from 1.
+	 */
 	__u8	part;
 
 	/* The record size of the capture. */
@@ -473,7 +484,10 @@ struct kmemtrace_event_mark {
 	/* The number of the annotation in the table marks, never 0. */
 	__u32	mark;
 
-	/* 40 bytes of the payload, beginning in the MARK; padded with zeros. */
+	/*
+	 * In a MARK record: the first 40 bytes of the payload.  In a MORE
+	 * record: the next 40 bytes.  The last record is padded with zeros.
+	 */
 	__u64	payload[5];
 
 	/* Time of the annotation, equal in the MARK and its MORE records. */
@@ -532,8 +546,8 @@ _Static_assert(sizeof(struct kmemtrace_event_mark) == KMEMTRACE_EVENT_SIZE_V2,
  * Text files beside the records.  debugfs shows the current contents; a capture
  * contains the contents at its end.  A line that begins with # describes the
  * table in the form "# key: value".  Each other line is an entry: columns
- * separated by one space.  The last column extends to the end of the line; if it
- * is a name, a format, or a file, a backslash, a newline, and other control
+ * separated by one space.  The last column extends to the end of the line; if
+ * it is a name, a format, or a file, a backslash, a newline, and other control
  * characters are written as \ooo, in octal.  Newer versions add columns before
  * the last one; the line "# columns:" lists the columns.
  *
@@ -561,9 +575,9 @@ _Static_assert(sizeof(struct kmemtrace_event_mark) == KMEMTRACE_EVENT_SIZE_V2,
  *	preceding entry of the same pid.  until is - if the task existed with
  *	this name when the session ended, or exists now.  Entries are ordered by
  *	until.
- *	"# dropped: N", "# exact_after: T": the size of the table is limited, and
- *	the N oldest entries were dropped.  At time T and before, a name may be
- *	missing or belong to a later task with the same pid.
+ *	"# dropped: N", "# exact_after: T": the size of the table is limited,
+ *	and the N oldest entries were dropped.  At time T and before, a name may
+ *	be missing or belong to a later task with the same pid.
  *
  * marks:	number appeared went module types name format
  *	Each annotation that existed during the session.  appeared and went are
@@ -587,36 +601,37 @@ _Static_assert(sizeof(struct kmemtrace_event_mark) == KMEMTRACE_EVENT_SIZE_V2,
  *	profiling were on.
  *	address, in hexadecimal without 0x, is a value of call_site: a return
  *	address in function; or the address of the allocation tag, if the return
- *	address is in another function, which allocates for function, or has a
- *	line of its own.  went is the time when the module was unloaded or, for a
- *	return address in the module's init code, when the init code had ended; it
- *	is - otherwise.  module is the module's name, or - for the kernel image.
- *	file is the source file and the last column.  An address has several lines
- *	if modules were loaded there one after the other.  The table may contain
- *	call sites that no record of the session has.
+ *	address is in another function, which allocates for function, or already
+ *	has the line of another tag.  went is the time when the module was
+ *	unloaded or, for a return address in the module's init code, when the
+ *	init code had ended; went is - otherwise.  module is the module's name,
+ *	or - for the kernel image.
+ *	file is the source file and the last column.  An address has several
+ *	lines if modules were loaded there one after the other.  The table may
+ *	contain call sites that no record of the session has.
  *	"# dropped: N": number of allocations whose call site is not in the
- *	table, because the table was full; they have return addresses, or the
- *	addresses of tags without a line.
+ *	table, because the table was full; call_site of their records is a
+ *	return address, or the address of a tag that has no line.
  *
  * Info
  * ----
  * The text file info, in debugfs and in a capture (with the contents at its
  * end), describes the records.  Lines "# key: value" describe the session:
  *
- * abi_version, record_size (bytes), byte_order (little or big), word_size (bytes
- *	of a pointer), clock, enabled (0 or 1), subbufs, subbuf_size (bytes),
- *	mode (discard or overwrite).
+ * abi_version, record_size (bytes), byte_order (little or big), word_size
+ *	(bytes of a pointer), clock, enabled (0 or 1), subbufs, subbuf_size
+ *	(bytes), mode (discard or overwrite).
  * session:	number of sessions since boot, including this session.
  * filter:	contents of the file filter; none without a filter.
  * filtered:	no: no filter was set during the session; yes: one filter was
  *	set during the whole session; changed: the filter was changed, set, or
  *	removed during the session.
- * sample:	N if one of N allocations was recorded, 1 if all were recorded, 0
- *	if N changed during the session.
- * frees:	exact: frees of allocations that the filter drops were not recorded;
- *	all: they were recorded too.
- * stacks:	only with kmemtrace.stacks=yes: on; or off, a comma, and the reason
- *	why records have no stacks.
+ * sample:	N if one of N allocations was recorded, 1 if all were recorded,
+ *	0 if N changed during the session.
+ * frees:	exact: frees of allocations that the filter drops were not
+ *	recorded; all: these frees were recorded, too.
+ * stacks:	only with kmemtrace.stacks=yes: on; or off, a comma, and the
+ *	reason why records have no stacks.
  *
  * Each other line consists of words separated by one space, and its first word
  * is its kind.  Newer versions add words at the end of a line, and kinds.

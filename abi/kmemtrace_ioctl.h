@@ -4,9 +4,10 @@
  *
  * The ioctls apply to the files cpu<n> that <linux/kmemtrace_abi.h> describes;
  * read() returns the same records.  On a kernel without this interface, or
- * locked down for integrity, mmap() fails with ENODEV and each ioctl() with ENOTTY.
- * In a file of a snapshot that was opened while there was no snapshot, all of them fail
- * with ENXIO, and with ESTALE after a snapshot was taken.
+ * locked down for integrity, mmap() fails with ENODEV and each ioctl() with
+ * ENOTTY.  If a file of a snapshot was opened while there was no snapshot,
+ * mmap() and each ioctl() fail with ENXIO, and with ESTALE after a snapshot was
+ * taken.
  *
  * How to read
  * -----------
@@ -16,14 +17,14 @@
  *	   offset and the size of unread records in the mapping: whole records,
  *	   at most to the end of one sub-buffer.
  *	3. Process the records, for example write them to a file.
- *	4. Call KMEMTRACE_IOC_GIVE.  It marks the records as read, and the kernel
- *	   may reuse their memory.
+ *	4. Call KMEMTRACE_IOC_GIVE.  It marks the records as read, and the
+ *	   kernel may reuse their memory.
  *	5. Continue with 2.  poll() reports when more records exist.
  *
- * Records stay unread until GIVE.  If a reader dies before step 4, the next TAKE
- * returns the same records, and perhaps more.  Each open file has one TAKE at a
- * time.  If several readers take the same records, the first GIVE succeeds and
- * the GIVE of each other reader fails with EAGAIN.
+ * Records stay unread until GIVE.  If a reader dies before step 4, the next
+ * TAKE returns the same records, and perhaps more.  Each open file has one TAKE
+ * at a time.  If several readers take the same records, the first GIVE succeeds
+ * and the GIVE of each other reader fails with EAGAIN.
  *
  * In overwrite mode the kernel may overwrite records after TAKE.  GIVE then
  * fails with EAGAIN, and the reader discards its copy.
@@ -41,21 +42,22 @@
 
 /* Values of mode. */
 enum kmemtrace_mode {
-	/* If the buffer is full, the newest event is lost. */
+	/* If a CPU's buffer is full, the newest event is lost. */
 	KMEMTRACE_MODE_DISCARD		= 0,
-	/* If the buffer is full, the oldest sub-buffer is overwritten. */
+	/* If a CPU's buffer is full, its oldest sub-buffer is overwritten. */
 	KMEMTRACE_MODE_OVERWRITE	= 1,
 };
 
 /*
- * The state of a buffer.  The counts begin at 0 when a session begins, when kmemtrace is
- * reset, and when a snapshot makes the buffer the one that events are recorded into.
+ * The state of a buffer.  The counts begin at 0 when a session begins, when
+ * kmemtrace is reset, and when a snapshot makes the buffer the one that events
+ * are recorded into.
  */
 struct kmemtrace_ioctl_info {
 	__u64	map_bytes;	/* size of the mapping, whole pages */
 	__u64	generation;	/* changes when the file gets another buffer */
 	__u64	produced;	/* bytes recorded */
-	__u64	consumed;	/* part of produced that was read or released */
+	__u64	consumed;	/* bytes read by read(), or marked by GIVE */
 	__u64	unread;		/* bytes that can be read now */
 	__u64	overwritten;	/* records overwritten before they were read */
 	__u32	subbufs;	/* number of consecutive sub-buffers */
@@ -85,7 +87,7 @@ struct kmemtrace_ioctl_take {
 /* Records that were read. */
 struct kmemtrace_ioctl_give {
 	__u64	position;	/* in: the position that TAKE returned */
-	__u64	bytes;		/* in: size of whole records, at most what TAKE returned */
+	__u64	bytes;		/* in: whole records, at most bytes of TAKE */
 };
 
 /* Returns the state of the buffer. */
@@ -97,8 +99,9 @@ struct kmemtrace_ioctl_give {
 /*
  * Fails with EINVAL if position and bytes do not match the last TAKE of this
  * open file or are no whole records.  Fails with EAGAIN if the records were
- * overwritten, released by another reader, or discarded since TAKE.  After EINVAL
- * or EAGAIN the call has marked no record as read, and the TAKE has ended.
+ * overwritten, released by another reader, or discarded since TAKE.  After
+ * EINVAL or EAGAIN the call has marked no record as read, and the TAKE has
+ * ended.
  */
 #define KMEMTRACE_IOC_GIVE	_IOW(0xBD, 2, struct kmemtrace_ioctl_give)
 

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runs a program of another architecture in QEMU's user emulation.  vm/cross puts a
- * copy of this program in the place of each program that it built, which becomes
- * NAME.elf, so that the tests need no support in the kernel (binfmt_misc).
+ * Runs a program of another architecture in QEMU's user emulation.  vm/cross
+ * renames each program NAME that it built to NAME.elf, and puts a copy of this
+ * launcher in the place of NAME, so that the tests need no support in the
+ * kernel (binfmt_misc).
  *
- * vm/cross --check sets KMT_EMULATED to the name of the architecture.  The tests that
- * QEMU cannot support are skipped if this variable is set: see docs/testing.md.
+ * vm/cross --check sets KMT_EMULATED to the name of the architecture.  The
+ * tests that QEMU cannot support are skipped if this variable is set: see
+ * docs/testing.md.
  *
- * The launcher is static: the dynamic linker of this machine would try to load the
- * library in LD_PRELOAD, which is one of the other architecture.
+ * The launcher is static: the dynamic linker of this machine would try to load
+ * the library in LD_PRELOAD, which is one of the other architecture.
  *
- * QEMU is the path of the emulator, LOADER that of the program's dynamic linker, and
- * LIBRARIES are the folders of its libraries.  The option -L of QEMU is no alternative:
- * with it the program would find the folder of the libraries when it opens "/".
+ * QEMU is the path of the emulator, LOADER that of the program's dynamic
+ * linker, and LIBRARIES are the folders of its libraries.  The option -L of
+ * QEMU is no alternative: with it the program would find the folder of the
+ * libraries when it opens "/".
  */
 #include <errno.h>
 #include <stdio.h>

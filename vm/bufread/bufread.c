@@ -6,8 +6,8 @@
  *
  * bufread dump FILE TO: write all unread records, read by the mapping, to TO
  *
- * bufread both FILE MAPPED READ: write the same records as read by TAKE, and by
- * read()
+ * bufread both FILE MAPPED READ: read the same records by TAKE and by read(),
+ * and write them to MAPPED and READ
  *
  * bufread follow mmap|read FILE TO ENABLED: write the records to TO until the
  * file ENABLED contains 0
@@ -207,8 +207,9 @@ static int is_enabled(const char *file)
 }
 
 /*
- * Write records of the mapping. Return their bytes; 0: none are available; -1:
- * retry.
+ * Write the records of one TAKE. Return their bytes; 0: there are no unread
+ * records; -1: GIVE failed with EAGAIN, the written records were removed again,
+ * and the caller retries.
  */
 static long follow_mapping(int fd, int to, const char *start,
 			   const struct kmemtrace_ioctl_info *info)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Count the cost of allocations and frees, for bench/kernel and bench/instructions.
- * Writing "<workload> <rounds>" to /proc/kmt_count runs a workload that often, after
- * one round that is not counted. Reading returns "<workload> <nanoseconds> <events>".
- * With vm/run --icount, the counter of the processor counts the instructions, because
- * one is executed in a nanosecond; the events are allocations and frees.
+ * Count the cost of allocations and frees, for bench/kernel and
+ * bench/instructions. Writing "<workload> <rounds>" to /proc/kmt_count runs a
+ * workload that often, after one round that is not counted. Reading returns
+ * "<workload> <nanoseconds> <events>". With vm/run --icount, QEMU executes one
+ * instruction in each nanosecond of the guest, so the nanoseconds are a number
+ * of instructions. Events are allocations and frees.
  *
  * The workloads run with interrupts off, so that no other code is counted.
  */
@@ -27,8 +28,9 @@
 #define BATCH 64
 
 /*
- * Read the counter of the processor. The instruction is in this module, where
- * bench/profile.c finds it.
+ * Read the processor's counter of ticks. The function is inlined, so that the
+ * instruction that reads the counter is in this module, where bench/profile.c
+ * looks for it.
  */
 static __always_inline u64 count_ticks(void)
 {
@@ -125,7 +127,7 @@ static unsigned int count_order3(void)
 	return count_pages_of(3);
 }
 
-/* Two records for each call: the object, and its pages. */
+/* Two events for each kmalloc() or kfree(): for the object and its pages. */
 static unsigned int count_large(void)
 {
 	unsigned int i;
@@ -174,7 +176,7 @@ static int count_run(unsigned int which, unsigned long rounds)
 	unsigned long i, flags;
 	u64 start, end, ticks = 0, total = 0;
 
-	/* The first round, which fills the allocators' lists, is not counted. */
+	/* Do not count the first round, which fills the allocators' lists. */
 	for (i = 0; i <= rounds; i++) {
 		local_irq_save(flags);
 		start = count_ticks();

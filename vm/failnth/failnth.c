@@ -2,17 +2,22 @@
 /*
  * Make the kernel fail the first allocation of an operation on FILE, then the
  * second, and so on until the operation completes without a fault (fail-nth,
- * see Documentation/fault-injection of the kernel). A refused operation must
- * fail with ENOMEM and leave each file WATCHED, and the number and size of the
- * tracer's vmalloc areas, unchanged. An operation that succeeds nevertheless is
- * undone.
+ * see Documentation/fault-injection of the kernel). If the operation fails, the
+ * error must be ENOMEM, and each file WATCHED and the number and size of the
+ * tracer's vmalloc areas must be unchanged. If the operation succeeds in spite
+ * of the fault, it is undone.
  *
- *	failnth FILE TEXT UNDO [WATCHED]...	write TEXT; write UNDO to undo it
- *	failnth FILE TEXT "" [WATCHED]...	write TEXT; nothing to undo
- *	failnth FILE "" "" [WATCHED]...		read the complete file
- *	failnth MODULE.ko "" "" [WATCHED]...	load the module; unload it to undo
- *	failnth -k ...				do not check the vmalloc areas, because a
- *						refused operation may retain memory
+ *	failnth FILE TEXT UNDO [WATCHED]...
+ *		write TEXT; write UNDO to undo it
+ *	failnth FILE TEXT "" [WATCHED]...
+ *		write TEXT; nothing to undo
+ *	failnth FILE "" "" [WATCHED]...
+ *		read the complete file
+ *	failnth MODULE.ko "" "" [WATCHED]...
+ *		load the module; unload it to undo
+ *	failnth -k ...
+ *		do not check the vmalloc areas, because a failed operation may
+ *		retain memory
  *
  * Exit status: 0 all checks passed, 1 a check failed, 2 the test could not run.
  */
@@ -40,8 +45,8 @@ static void die(const char *what, const char *on)
 }
 
 /*
- * Append a line with the number and the total size of the tracer's vmalloc areas
- * to the state.
+ * Append a line with the number and the total size of the tracer's vmalloc
+ * areas to the state.
  */
 static size_t add_areas(char *state, size_t fill)
 {
@@ -103,8 +108,9 @@ static void print_difference(void)
 }
 
 /*
- * Set the fault of this task; n 0: none. *left receives the remaining count of
- * the previous fault, 0 if the fault occurred. left may be NULL. Return 0, or -1
+ * Let the n-th next allocation of this task fail; n 0: no allocation. *left
+ * receives the number of allocations that were left until the fault that was
+ * set before, 0 if this fault has occurred. left may be NULL. Return 0, or -1
  * on failure.
  */
 static int fail_nth(int fd, int n, int *left)
@@ -188,7 +194,10 @@ static void name_module(void)
 			*c = '_';
 }
 
-/* Check a refused operation. Return the number of failures. */
+/*
+ * Check an operation that failed with err. without_fault: it failed before the
+ * fault occurred. Return the number of failed checks.
+ */
 static int check_refused(int fault, int err, bool without_fault)
 {
 	int wrong = 0;

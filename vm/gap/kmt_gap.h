@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Declarations that the files of kmt_gap share. Most files cover a kind of memory or
- * some contexts.
+ * Declarations that the files of kmt_gap share. Most files cover a kind of
+ * memory or some contexts.
  */
 #ifndef KMT_GAP_H
 #define KMT_GAP_H
@@ -30,7 +30,10 @@
 	pr_info("freed %s %s %lu %s\n", __func__, type,		\
 		(unsigned long)(count), by)
 
-/* Print the expected hand-overs to kfree_rcu() by the function that uses the macro. */
+/*
+ * Print the expected hand-overs to kfree_rcu() by the function that uses the
+ * macro.
+ */
 #define say_deferred(type, count)					\
 	pr_info("defer %s %s %lu\n", __func__, type, (unsigned long)(count))
 
@@ -58,14 +61,14 @@ void gap_contig(void);
 void gap_vmallocs(void);
 void gap_percpus(void);
 /*
- * Return the address of a function or a variable that modules cannot refer to, or print
- * a line and return NULL.
+ * Return the address of a function or a variable that modules cannot refer to,
+ * or print a line and return NULL.
  */
 void *gap_symbol(const char *name);
 void gap_contexts(void);
 /*
- * Make events in @n_events NMIs; @storm: these interrupt the allocators at random
- * points. Return 0 or a negative errno.
+ * Make events in @n_events NMIs; @storm: the NMIs interrupt the allocators at
+ * random points. Return 0 or a negative errno.
  */
 int gap_nmis(int n_events, bool storm);
 

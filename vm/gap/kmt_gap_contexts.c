@@ -9,7 +9,7 @@
 static noinline void gap_hardirq_allocates(void *unused)
 {
 	kfree(kmalloc(120, GFP_ATOMIC));
-	/* Prevent a tail call, with which the call site of kfree() would be our caller. */
+	/* After a tail call, kfree() would have a call site in our caller. */
 	barrier();
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Contiguous pages, pages of a CMA area, and frozen pages, whose reference count is 0.
- * Without __GFP_COMP the pages of a range have a record each, with it one record.
+ * Contiguous pages, pages of a CMA area, and frozen pages, whose reference
+ * count is 0. Without __GFP_COMP each page of a range has a record; with
+ * __GFP_COMP the range has one record.
  */
 #include "kmt_gap.h"
 
@@ -14,13 +15,13 @@
 static struct page *pages[N];
 
 #ifdef CONFIG_CONTIG_ALLOC
-/* Find ranges: allocate blocks, remember their addresses, and free the blocks. */
+/* Find ranges: allocate blocks, store their addresses, and free the blocks. */
 static noinline void contig_candidates(void)
 {
 	int i;
 
 	for (i = 0; i < CANDIDATES; i++)
-		/* Movable memory could belong to the CMA area. */
+		/* Not movable memory, which could belong to the CMA area. */
 		pages[i] = alloc_pages(GFP_KERNEL | __GFP_COMP, MAX_PAGE_ORDER);
 	for (i = 0; i < CANDIDATES; i++)
 		if (pages[i])
@@ -74,8 +75,9 @@ static noinline void gap_alloc_contig_pages(void)
 }
 
 /*
- * Since Linux 6.12 a range can be a compound page, if it is one block of the free lists
- * or several of the largest. Since Linux 6.19 the reference count of this page is 0.
+ * Since Linux 6.12 a range can be a compound page, if the range is one block of
+ * the free lists or several blocks of the largest order. Since Linux 6.19 the
+ * reference count of this page is 0.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0)
 static noinline void gap_alloc_contig_compound(void)
@@ -121,7 +123,10 @@ static void gap_alloc_contig_compound(void)
 #endif
 
 #ifdef CONFIG_CMA
-/* Allocate from the first CMA area, if hugetlb_cma= on the command line made one. */
+/*
+ * Allocate from the first CMA area, if hugetlb_cma= on the command line made
+ * one.
+ */
 static noinline void gap_cma(void)
 {
 	struct page *(*allocate)(struct cma *cma, unsigned long count,

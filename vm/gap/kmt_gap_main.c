@@ -6,19 +6,21 @@
  *
  *   kmt_gap: alloc FUNCTION TYPE COUNT BYTES_REQ GFP
  *	FUNCTION made COUNT allocations of BYTES_REQ bytes in total, each with
- *	these gfp flags ("-": any)
+ *	the gfp flags GFP ("-": any)
  *   kmt_gap: freed FUNCTION TYPE COUNT BY
- *	the function BY freed COUNT of these ("*": any function; "A|B": A and
- *	B together, as inlining and the version of the kernel decide)
+ *	the function BY freed COUNT of the allocations that FUNCTION made ("*":
+ *	any function; "A|B": A and B together, as inlining and the version of
+ *	the kernel decide)
  *   kmt_gap: defer FUNCTION TYPE COUNT
- *	FUNCTION passed COUNT of these to kfree_rcu()
+ *	FUNCTION passed COUNT of its allocations to kfree_rcu()
  *   kmt_gap: pages ADDRESS...
  *	functions of the kernel allocated and freed each of these pages
  *   kmt_gap: range ADDRESS COUNT
- *	functions of the kernel allocated and freed COUNT pages, each as one page
+ *	functions of the kernel allocated and freed COUNT pages, each as one
+ *	page
  *   kmt_gap: lost MIN MAX
  *	MIN to MAX events occurred in NMI context
- * The scenario adds:
+ * The scenario, vm/scenarios/gap.sh, adds:
  *   kmt_gap: huge BYTES COUNT
  *	hugetlb allocated and freed COUNT pages of BYTES bytes
  *   kmt_gap: split COUNT
@@ -38,7 +40,7 @@ static bool nmi_storm;
 module_param(nmi_storm, bool, 0400);
 MODULE_PARM_DESC(nmi_storm, "NMIs interrupt the allocators at random points");
 
-/* Destroy the cache whose sheaves have objects, once. */
+/* At the first call, destroy the cache whose sheaves still have objects. */
 static int gap_finish(const char *text, const struct kernel_param *param)
 {
 	static atomic_t finished;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events in NMI context, which are counted as lost. Since Linux 6.18 the handler calls
- * kmalloc_nolock(), kfree_nolock() and alloc_pages_nolock(), which are allowed there. The
- * handler does not call kfree(), but only its tracepoint.
+ * Events in NMI context, which are counted as lost. Since Linux 6.18 the
+ * handler calls kmalloc_nolock(), kfree_nolock() and alloc_pages_nolock(),
+ * which are allowed there. The handler does not call kfree(), but only its
+ * tracepoint.
  */
 #include "kmt_gap.h"
 
@@ -20,7 +21,10 @@
 
 /* Number of NMIs that the handler still expects. */
 static atomic_t nmi_left;
-/* Events of the handler, and allocations that may have taken a page for a slab. */
+/*
+ * Events of the handler, and objects that it allocated. For each object the
+ * allocator may have allocated a page for a new slab, which is one more event.
+ */
 static unsigned long nmi_n_events, nmi_n_objects;
 /* The page that the handler allocated; the task frees it. */
 static struct page *nmi_page;
@@ -132,7 +136,7 @@ static int gap_nmis_storm(int n)
 	}
 	kthread_stop(sender);
 	migrate_enable();
-	/* The slab of an object may have taken a page. */
+	/* Each object may also have needed a page for a new slab. */
 	pr_info("lost %lu %lu\n", nmi_n_events, nmi_n_events + nmi_n_objects);
 	return 0;
 }

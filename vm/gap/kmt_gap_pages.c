@@ -71,7 +71,7 @@ static noinline void gap_get_zeroed_page(void)
 	say_freed("pages", N, __func__);
 }
 
-/* 8 pages are allocated and 3 of them returned: the trace has 5. */
+/* Each call allocates 8 pages and returns 3: the trace has the other 5. */
 static noinline void gap_alloc_pages_exact(void)
 {
 	unsigned long i;
@@ -101,8 +101,8 @@ static noinline void gap_split_page(void)
 }
 
 /*
- * Another user holds a reference to the first page: the allocation of four pages
- * is recorded as live until that reference is released.
+ * Another user holds a reference to the first page: the allocation of four
+ * pages is recorded as live until that reference is released.
  */
 static noinline void gap_free_pages_held(void)
 {
@@ -119,8 +119,8 @@ static noinline void gap_free_pages_held(void)
 }
 
 /*
- * Allocate the entries of pages that are NULL, and free all entries. Inline, so that
- * the caller is the call site.
+ * Allocate a page for each entry of the array pages that is NULL, and free the
+ * pages of all entries. Inline, so that the caller is the call site.
  */
 static __always_inline void gap_fill_bulk(void)
 {
@@ -224,7 +224,7 @@ static void gap_alloc_pages_nolock(void)
 }
 #endif
 
-/* Entries that are not NULL are kept; the other entries are filled. */
+/* alloc_pages_bulk() fills only the entries of the array that are NULL. */
 static noinline void gap_alloc_pages_bulk_partly(void)
 {
 	memset(pages, 0, sizeof(pages));
@@ -235,7 +235,7 @@ static noinline void gap_alloc_pages_bulk_partly(void)
 	say_freed("pages", BULK, __func__);
 }
 
-/* The folios of a batch, here of orders 0 to 3, go to the free lists together. */
+/* The folios of a batch, of orders 0 to 3, go to the free lists together. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0)
 static noinline void gap_folios_put(void)
 {

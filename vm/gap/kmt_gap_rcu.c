@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory that kfree_rcu() receives: the call site of the hand-over is its caller.
- * A worker or a callback frees the memory after a grace period, in bulk or one by
- * one. The host checks the free of each of these addresses.
+ * Memory that kfree_rcu() receives: the call site of the hand-over is the
+ * caller of kfree_rcu(). A worker or a callback frees the memory after a grace
+ * period, in bulk or one by one. The host checks the free of each of these
+ * addresses.
  */
 #include "kmt_gap.h"
 
@@ -29,7 +30,7 @@ static noinline void gap_kfree_rcu(void)
 	say_handed_over("kmalloc", N, N * sizeof(struct gap_rcu), GFP_KERNEL);
 }
 
-/* Without an rcu_head, the caller waits for the grace period if memory is short. */
+/* Without an rcu_head, the caller waits for a grace period if memory is low. */
 static noinline void gap_kfree_rcu_mightsleep(void)
 {
 	struct gap_rcu *object;
@@ -122,7 +123,7 @@ int gap_rcus(void)
 
 void gap_rcus_end(void)
 {
-	/* Since Linux 6.18 objects may wait in a sheaf until this flushes the sheaf. */
+	/* Since Linux 6.18 objects may wait in a sheaf, which this flushes. */
 	kmt_kfree_rcu_barrier();
 	kmem_cache_destroy(gap_rcu_cache);
 }

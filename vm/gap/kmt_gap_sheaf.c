@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sheaves: since Linux 6.18 each CPU can have arrays of free objects of a cache. An
- * object is recorded when its user receives or returns it, and not when it moves
- * between a sheaf, the barn of its node, and its slab.
+ * Sheaves: since Linux 6.18 each CPU can have arrays of free objects of a
+ * cache. An object is recorded when its user receives or returns it, and not
+ * when it moves between a sheaf, the barn of its node, and its slab.
  */
 #include "kmt_gap.h"
 
@@ -90,8 +90,8 @@ static noinline void gap_sheaf_take(struct slab_sheaf *sheaf, unsigned int n)
 }
 
 /*
- * Objects of a prefilled sheaf are recorded when they are taken out. Those that are
- * returned with the sheaf had no user and are not recorded.
+ * Objects of a prefilled sheaf are recorded when they are taken out. Those that
+ * are returned with the sheaf had no user and are not recorded.
  */
 static noinline void gap_sheaf_prefilled(void)
 {
@@ -123,7 +123,7 @@ static noinline void gap_sheaf_prefilled(void)
 	say_alloc("cache", 0, 0, 0);
 }
 
-/* More than the rcu_free sheaf holds: one is full, and one is not. */
+/* More objects than fit into one rcu_free sheaf; the second is not full. */
 static noinline void gap_sheaf_kfree_rcu(void)
 {
 	struct gap_sheaf_object *object;
@@ -139,7 +139,10 @@ static noinline void gap_sheaf_kfree_rcu(void)
 	say_freed("cache", CAPACITY + 20, "*");
 }
 
-/* Leave free objects in the sheaves of a CPU, and objects in its rcu_free sheaf. */
+/*
+ * Leave free objects in the sheaves of a CPU, and objects in its rcu_free
+ * sheaf.
+ */
 static noinline void gap_sheaf_offline(void *unused)
 {
 	struct gap_sheaf_object *object;
@@ -156,7 +159,10 @@ static noinline void gap_sheaf_offline(void *unused)
 	barrier();
 }
 
-/* The scenario sets this CPU offline before it writes to the parameter finish. */
+/*
+ * Run gap_sheaf_offline() on the last online CPU. The scenario sets that CPU
+ * offline before it writes to the parameter finish.
+ */
 static void gap_sheaf_leave(void)
 {
 	unsigned int cpu = cpumask_last(cpu_online_mask);

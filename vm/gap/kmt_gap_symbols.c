@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Functions and variables of the kernel that modules cannot use. The scenario passes
- * their addresses, which it reads in /proc/kallsyms. The processor must not enforce
- * indirect branch tracking, because the kernel seals functions without callers by
- * address.
+ * Functions and variables of the kernel that modules cannot use. The scenario
+ * passes their addresses, which it reads in /proc/kallsyms. The processor must
+ * not enforce indirect branch tracking: the kernel removes the instruction
+ * ENDBR from functions that it never calls by address, and this module calls
+ * them by address.
  */
 #include "kmt_gap.h"
 

@@ -7,8 +7,8 @@
 #include <linux/vmalloc.h>
 
 /*
- * The pages have a caller in the kernel: only check that they are allocated and
- * freed.
+ * The call site of the pages is in the kernel, so print only their addresses,
+ * and the test checks that each was allocated and freed.
  */
 static noinline void gap_vmalloc(void)
 {
@@ -27,7 +27,10 @@ static noinline void gap_vmalloc(void)
 	say_freed("vmalloc", 1, __func__);
 }
 
-/* All pages but the last are requested completely. */
+/*
+ * @size is not a multiple of the page size: a part of the last page is not
+ * requested.
+ */
 static noinline void gap_vmalloc_odd(unsigned long size)
 {
 	vfree(vmalloc(size));
@@ -39,7 +42,10 @@ static noinline void gap_vmalloc_odd(unsigned long size)
 	say_freed("vmalloc", 5, __func__);
 }
 
-/* vmalloc() allocates the array of so many pages with vmalloc() itself. */
+/*
+ * For so many pages, vmalloc() allocates its array of page pointers by
+ * vmalloc().
+ */
 static noinline void gap_vmalloc_large(void)
 {
 	unsigned long n = PAGE_SIZE / sizeof(struct page *) + 88;
@@ -49,7 +55,7 @@ static noinline void gap_vmalloc_large(void)
 	say_freed("vmalloc", 2, "*");
 }
 
-/* Above the largest size of kmalloc(), in whole huge pages. */
+/* @size: more than kmalloc() allocates, a multiple of the huge page size. */
 static noinline void gap_kvmalloc(size_t size)
 {
 	void *small = kvmalloc(100, GFP_KERNEL);
@@ -59,7 +65,7 @@ static noinline void gap_kvmalloc(size_t size)
 		pr_err("kmalloc() gave %zu bytes\n", size);
 	say_alloc_any("vmalloc", 2, size + size / PAGE_SIZE * sizeof(void *));
 	say_freed("vmalloc", 2, "kvfree|gap_kvmalloc|__vfree|gap_vmallocs");
-	/* Up to Linux 6.12 the small object's call site is in kvmalloc_node(). */
+	/* Up to Linux 6.12 the small object's call site is kvmalloc_node(). */
 	if (LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0))
 		say_alloc("kmalloc", 1, 100, GFP_KERNEL);
 	kvfree(small);
@@ -114,8 +120,8 @@ static noinline void gap_vmalloc_fails(void)
 }
 
 /*
- * vrealloc() in place: a free, and an allocation of another size. The function exists
- * since Linux 6.12, and modules can call it since Linux 6.16.
+ * vrealloc() in place: a free, and an allocation of another size. The function
+ * exists since Linux 6.12, and modules can call it since Linux 6.16.
  */
 static noinline void gap_vrealloc(void)
 {

@@ -26,8 +26,8 @@ static inline int kmt_copy_text(char *text, size_t size, const char __user *buf,
 }
 
 /*
- * Copy a command of a word and a number. @text is then the word. Returns 0 or a
- * negative errno.
+ * Copy a command, which is a word, a space, and a number. Store the word in
+ * @text and the number in @number. Returns 0 or a negative errno.
  */
 static inline int kmt_copy_command(char *text, size_t size, const char __user *buf,
 				   size_t len, unsigned long *number)
@@ -44,7 +44,7 @@ static inline int kmt_copy_command(char *text, size_t size, const char __user *b
 	return kstrtoul(space + 1, 0, number);
 }
 
-/* Define name_ops for a file with the functions name_show() and name_write(). */
+/* Define name_ops for a file with functions name_show() and name_write(). */
 #define KMT_DEFINE_PROC_OPS(name)					\
 static int name##_open(struct inode *inode, struct file *file)		\
 {									\

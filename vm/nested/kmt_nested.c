@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Allocate while a record is written. Writing "<place> <pairs>" to
- * /proc/kmt_nested makes the writer allocate and free that many times. Each
- * time kmemtrace reaches the place for this task, the module allocates and
+ * /proc/kmt_nested makes the writing task allocate and free that many times.
+ * Each time kmemtrace reaches the place for this task, the module allocates and
  * frees there too. Places are slot, room, stack, and mark, which are test
  * points of the kernel (CONFIG_KMEMTRACE_TEST), or the name of a function,
  * which gets a kprobe. With mark, each pair has an annotation.
@@ -73,7 +73,7 @@ static noinline void nested_allocate(void)
 	__this_cpu_write(nested_inside, false);
 }
 
-/* --- Places -------------------------------------------------------------------- */
+/* --- Places --------------------------------------------------------------- */
 
 #ifdef CONFIG_KMEMTRACE_TEST
 static enum kmemtrace_test_point nested_point;
@@ -111,8 +111,8 @@ static void nested_leave_point(void)
 	WRITE_ONCE(kmemtrace_test_hook.func, NULL);
 	WRITE_ONCE(nested_any_task, false);
 	/*
-	 * The callback runs with preemption or interrupts off, so wait for its
-	 * end.
+	 * The hook runs with preemption or interrupts off, so synchronize_rcu()
+	 * waits until no CPU runs it.
 	 */
 	synchronize_rcu();
 }
@@ -144,7 +144,7 @@ static int nested_probe(struct kprobe *p, struct pt_regs *regs)
 	return 0;
 }
 
-/* --- The events ------------------------------------------------------------------ */
+/* --- The events ----------------------------------------------------------- */
 
 static noinline int nested_storm(bool with_marks)
 {
@@ -167,9 +167,9 @@ static noinline int nested_storm(bool with_marks)
 #define NESTED_PAGES	512
 
 /*
- * Allocate and free n pages, or split and free a block of them. Store the number
- * of stacks that were unwound, first for the allocation or the split, then for
- * the free.
+ * Allocate and free n pages, or split and free a block of them. Store the
+ * number of stacks that were unwound, first for the allocation or the split,
+ * then for the free.
  */
 static int nested_operation(const char *what, unsigned long n, long *unwound)
 {

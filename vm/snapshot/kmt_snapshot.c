@@ -11,9 +11,11 @@
  *			interrupts off, once or N times
  *   take-alloc		call kmemtrace_snapshot_alloc()
  *   take-nmi		call kmemtrace_snapshot() in NMI context
- *   take-both N		take snapshots on all CPUs at once, with interrupts off, N times
- *   take-timer N		take N snapshots on one CPU, while timer interrupts take more
- *   take-refused		take a snapshot, followed by an event in NMI context
+ *   take-both N	N times, take snapshots on all CPUs at once, with
+ *			interrupts off
+ *   take-timer N	take N snapshots on one CPU, while timer interrupts
+ *			take more
+ *   take-refused	take a snapshot, followed by an event in NMI context
  */
 #define pr_fmt(fmt) "kmt_snapshot: " fmt
 
@@ -33,12 +35,12 @@
 #include "kmt_compat.h"
 #include "kmt_proc.h"
 
-/* Lists of held objects: each object begins with a pointer to the previous one. */
+/* Lists of held objects: each begins with a pointer to the previous one. */
 static void **snapshot_hoarded, **snapshot_kept, **snapshot_filled;
 static struct kmem_cache *snapshot_cache;
 static DEFINE_MUTEX(snapshot_mutex);
 
-/* The function that a snapshot must identify. */
+/* The test expects this function's call site in the records of a snapshot. */
 static noinline int snapshot_hoard(void)
 {
 	void **object;
@@ -109,7 +111,7 @@ static noinline int snapshot_fail(gfp_t gfp)
 	LIST_HEAD(pages);
 	struct page *page, *next;
 
-	/* GFP_NOWAIT of newer kernels includes __GFP_NOWARN. */
+	/* Not GFP_NOWAIT, which includes __GFP_NOWARN in newer kernels. */
 	while ((page = alloc_pages(__GFP_KSWAPD_RECLAIM | __GFP_NORETRY | gfp,
 				   MAX_PAGE_ORDER)))
 		list_add(&page->lru, &pages);

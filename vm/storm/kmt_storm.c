@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Make a known number of events: writing N to /proc/kmt_storm makes the writer
- * allocate and free N times. If the write succeeds, these are exactly 2 * N events
- * with the call site storm_write(). Writing N to /proc/kmt_storm_rcu makes N
- * allocations and N hand-overs to kfree_rcu() with the call site storm_rcu_write(),
- * and waits for the N frees, which other code makes.
+ * Make a known number of events: writing N to /proc/kmt_storm makes the writing
+ * task allocate and free N times. If the write succeeds, these are exactly N
+ * allocations and N frees with the call site storm_write(). Writing N to
+ * /proc/kmt_storm_rcu makes N allocations and N hand-overs to kfree_rcu() with
+ * the call site storm_rcu_write(), and waits for the N frees, which other code
+ * makes.
  */
 #include <linux/module.h>
 #include <linux/proc_fs.h>

@@ -11,8 +11,8 @@
 #include <linux/version.h>
 
 /*
- * Until Linux 6.15 DECLARE_TRACE() does not add a suffix to the name of a tracepoint,
- * and there is no DECLARE_TRACE_EVENT(), which adds none.
+ * Until Linux 6.15 DECLARE_TRACE() does not add a suffix to the name of a tracepoint.
+ * Later versions add one, and have DECLARE_TRACE_EVENT(), which adds no suffix.
  */
 #ifdef CONFIG_KMEMTRACE
 #include <linux/tracepoint.h>
@@ -23,9 +23,9 @@
 
 /*
  * Until Linux 6.9 the page allocator frees lists of single pages, linked through
- * page->lru, instead of batches of folios, and compaction isolates such lists.  The
- * hooks are those of kmemtrace_page_free_folios() and kmemtrace_page_alloc_array() for
- * a list.
+ * page->lru, instead of batches of folios, and compaction isolates such lists.  These
+ * hooks do for a list what kmemtrace_page_free_folios() does for a batch and
+ * kmemtrace_page_alloc_array() for an array.
  */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
 struct list_head;

@@ -13,7 +13,10 @@
 #include <linux/sched/clock.h>
 #include <linux/stackdepot.h>
 #include <linux/version.h>
-/* The header of folio batches was renamed after Linux 6.10; writeback.h includes it. */
+/*
+ * The header that declares struct folio_batch was renamed after Linux 6.10;
+ * <linux/writeback.h> includes the header under both names.
+ */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0)
 #include <linux/writeback.h>
 #else
@@ -61,10 +64,10 @@ static __always_inline struct page *kmemtrace_page_at(struct page *page,
 }
 
 /*
- * Return sched_clock(), in nanoseconds.  sched_clock() disables preemption around
- * sched_clock_noinstr(), which calling the latter saves.  Until Linux 6.4 there is no
- * sched_clock_noinstr(), and on x86 with paravirtualisation sched_clock() only calls
- * paravirt_sched_clock().  Context: any, preemption off.
+ * Return sched_clock(), in nanoseconds.  sched_clock() disables preemption and calls
+ * sched_clock_noinstr(); a direct call of sched_clock_noinstr() is faster.  Until Linux
+ * 6.4 there is no sched_clock_noinstr(), and on x86 with paravirtualisation
+ * sched_clock() only calls paravirt_sched_clock().  Context: any, preemption off.
  */
 static __always_inline u64 kmemtrace_sched_clock(void)
 {
@@ -78,8 +81,8 @@ static __always_inline u64 kmemtrace_sched_clock(void)
 }
 
 /*
- * Return whether the kernel accounts memory to memory cgroups.  SLOB, which exists until
- * Linux 6.3, has no accounting.
+ * Return whether the kernel accounts memory to memory cgroups.  SLOB, which exists
+ * until Linux 6.3, has no accounting.
  */
 static __always_inline bool kmemtrace_accounts(void)
 {
@@ -87,7 +90,7 @@ static __always_inline bool kmemtrace_accounts(void)
 }
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
-/* Set and clear flags of a mapping.  In the kernel since Linux 6.3.  Context: mmap(). */
+/* Set and clear flags of a mapping; in the kernel since Linux 6.3.  In mmap() only. */
 static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set,
 				vm_flags_t clear)
 {
@@ -145,8 +148,8 @@ static __always_inline u16 kmemtrace_interrupt_flags(unsigned int context)
 #ifdef CONFIG_X86_64
 /*
  * Return the address of the last word of this CPU's stack of hard interrupts, where the
- * kernel stores the interrupted stack pointer.  From Linux 6.2 to 6.14 the variable with
- * this address is a member of a structure.  Context: any, preemption off.
+ * kernel stores the interrupted stack pointer.  From Linux 6.2 to 6.14 the variable
+ * with this address is a member of a structure.  Context: any, preemption off.
  */
 static __always_inline unsigned long kmemtrace_irq_stack_end(void)
 {

@@ -13,7 +13,8 @@
 
 /*
  * Return the size of a cache's objects that the creator of the cache requested, in
- * bytes.  The boot cache of SLOB has an object_size of 0, and its size is used.
+ * bytes.  The boot cache of SLOB has an object_size of 0; return its member size
+ * instead.
  */
 static __always_inline size_t
 kmemtrace_cache_bytes_req(const struct kmem_cache *s)
@@ -53,7 +54,8 @@ static __always_inline struct kmem_cache *kmemtrace_cache_of(const void *object)
 /*
  * Return the cache of an object that kfree() frees, or NULL if kmalloc() allocated the
  * object.  Since Linux 6.4 kfree() also frees the objects of caches.  If a cache is
- * merged with one of kmalloc(), the kernel cannot tell their objects apart.
+ * merged with one of kmalloc(), the kernel cannot tell their objects apart, and the
+ * function returns NULL.
  */
 static __always_inline struct kmem_cache *kmemtrace_kfree_cache(const void *object)
 {

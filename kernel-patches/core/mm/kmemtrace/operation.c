@@ -15,7 +15,10 @@
 
 u32 (*kmemtrace_save_stack)(unsigned long call_site) __ro_after_init;
 
-/* A copy of the operation of each context; call_site 0: none. */
+/*
+ * The operations of a CPU, one for each context.  Each is a copy of the argument of
+ * kmemtrace_operation_enter().  call_site 0: the context has no operation.
+ */
 struct kmemtrace_operations {
 	struct kmemtrace_operation	context[KMEMTRACE_CONTEXTS];
 };
@@ -44,7 +47,7 @@ void __kmemtrace_operation_leave(struct kmemtrace_operation *op)
 
 	if (!in_nmi()) {
 		here = kmemtrace_operation_here();
-		/* An operation nested in this one, in a probe, may have cleared it. */
+		/* A nested operation, in a probe, may have replaced or ended op. */
 		if (here->call_site == op->call_site)
 			*op = *here;
 		here->call_site = 0;

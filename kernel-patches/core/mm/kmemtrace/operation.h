@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * kmemtrace: operations, whose records share one stack.
+ * kmemtrace: operations.  An operation is one call of an allocator that makes several
+ * records, as a bulk allocation does; its records share one stack.
  *
  * <linux/kmemtrace.h> defines struct kmemtrace_operation.  stacks.c registers the
  * function that saves a stack.  If no function is registered, records have no stacks,
@@ -58,7 +59,8 @@ kmemtrace_operation_leave(struct kmemtrace_operation *op)
 
 /*
  * Evaluate @record, which makes one record, as a part of operation @op.  The first
- * record of the operation unwinds the stack, and later records use the same number.
+ * record of the operation saves the stack, and later records of the operation have the
+ * number of this stack.
  */
 #define kmemtrace_part(op, record)					\
 	do {								\

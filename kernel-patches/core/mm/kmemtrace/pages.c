@@ -119,7 +119,7 @@ static void probe_page_alloc(void *data, unsigned long call_site,
 			     struct page *page, size_t bytes_req,
 			     size_t bytes_alloc, gfp_t gfp_flags, int node)
 {
-	/* The local node may have been requested or not; the two look equal here. */
+	/* The tracepoint passes the local node also if the caller requested no node. */
 	if (node == numa_mem_id())
 		node = NUMA_NO_NODE;
 	kmemtrace_record_alloc(KMEMTRACE_TYPE_PAGES, call_site,

@@ -21,9 +21,9 @@ static __always_inline void kmemtrace_lock_reader(struct kmemtrace_reader *reade
 
 /* The positions of the writer and of the readers at one moment. */
 struct kmemtrace_state {
-	size_t	produced;	/* sub-buffers before the writer's */
-	size_t	offset;		/* of the writer in its own */
-	size_t	end;		/* of the records in the readers' sub-buffer */
+	size_t	produced;	/* number of sub-buffers that the writer has left */
+	size_t	offset;		/* bytes of records in the writer's sub-buffer */
+	size_t	end;		/* bytes of records in the readers' sub-buffer */
 	bool	full;		/* the readers' sub-buffer has no room for a record */
 };
 
@@ -59,7 +59,7 @@ static void kmemtrace_read_state(struct rchan_buf *buf, struct kmemtrace_state *
 		state->offset = smp_load_acquire(&buf->offset);
 		padding = READ_ONCE(buf->padding[buf->subbufs_consumed % n]);
 	} while (read_seqcount_retry(&reader->seq, seq));
-	/* Whatever the writer did, no reader leaves its sub-buffer. */
+	/* Whatever the writer has stored, a reader stays inside of its sub-buffer. */
 	state->offset = min(state->offset, size);
 	padding = min(padding, size);
 	switch (kmemtrace_ahead(state->produced, buf->subbufs_consumed)) {
@@ -94,9 +94,9 @@ static u64 kmemtrace_unread(struct rchan_buf *buf,
 NOKPROBE_SYMBOL(kmemtrace_unread);
 
 /*
- * Return the number of overwritten records, which the reader can no longer acquire.
- * All of their sub-buffers were full, because an epoch begins at the start of a
- * sub-buffer.
+ * Return how many records from the readers' position on the writer had overwritten at
+ * the moment of @state.  The sub-buffers of these records were full, because an epoch
+ * begins at the start of a sub-buffer.
  */
 static u64 kmemtrace_overwritten(struct rchan_buf *buf,
 				 const struct kmemtrace_state *state)
@@ -111,28 +111,29 @@ static u64 kmemtrace_overwritten(struct rchan_buf *buf,
 }
 NOKPROBE_SYMBOL(kmemtrace_overwritten);
 
-/* Context: reader->lock. */
+/* Set the readers' position.  Context: reader->lock is held. */
 static void kmemtrace_move_to(struct rchan_buf *buf, size_t subbuf,
 			      size_t bytes)
 {
 	buf->bytes_consumed = bytes;
 	/*
-	 * The copy is complete before the writer may enter the sub-buffer.  Pairs
-	 * with kmemtrace_reader_subbuf().
+	 * The reader's copy is complete before the writer may overwrite the copied
+	 * sub-buffer.  Pairs with kmemtrace_reader_subbuf().
 	 */
 	smp_store_release(&buf->subbufs_consumed, subbuf);
 }
 NOKPROBE_SYMBOL(kmemtrace_move_to);
 
 /*
- * Enter the epoch that the writer has entered.  Return false if this is not the
- * current epoch of the set; the buffer is empty then.  Context: reader->lock.
+ * If the writer has entered another epoch than the readers, move the readers to the
+ * start of the writer's epoch.  Return false if the writer's epoch is not the current
+ * epoch of the set; the buffer then counts as empty.  Context: reader->lock is held.
  */
 static bool kmemtrace_catch_up(struct rchan_buf *buf,
 			       struct kmemtrace_reader *reader)
 {
 	struct kmemtrace_buffers *buffers = kmemtrace_set_of(buf);
-	/* Pairs with the release in kmemtrace_buffer_enter_epoch(), after the start. */
+	/* Read start after this; pairs with kmemtrace_buffer_enter_epoch(). */
 	unsigned int filling = smp_load_acquire(&reader->writer_epoch);
 
 	if (reader->reader_epoch != filling) {
@@ -151,8 +152,8 @@ NOKPROBE_SYMBOL(kmemtrace_catch_up);
 
 /*
  * Move the readers' position to the next record that can be acquired, if there is
- * one, and count the records before it that were overwritten unread.  Context:
- * reader->lock.
+ * one, and count the records before this position that were overwritten unread.
+ * Context: reader->lock is held.
  */
 static void kmemtrace_advance(struct rchan_buf *buf,
 			      struct kmemtrace_reader *reader,
@@ -252,8 +253,9 @@ int kmemtrace_release_records(struct kmemtrace_buffers *buffers, unsigned int cp
 		last = kmemtrace_timestamp(acquired->from + bytes -
 					   kmemtrace_record_size);
 	/*
-	 * The copy and the read above come before the read of the writer's position.
-	 * Pairs with the write section in kmemtrace_next_subbuf().
+	 * The caller's copy of the records and the read of the timestamp come before
+	 * the read of the writer's position.  Pairs with the write section in
+	 * kmemtrace_next_subbuf().
 	 */
 	smp_rmb();
 	kmemtrace_lock_reader(reader, &guard);
@@ -268,7 +270,7 @@ int kmemtrace_release_records(struct kmemtrace_buffers *buffers, unsigned int cp
 		reader->last_timestamp = last;
 	kmemtrace_move_to(buf, acquired->position.subbuf,
 			  acquired->position.bytes + bytes);
-	/* Let the writer have the room at once. */
+	/* Let the writer reuse this sub-buffer now if it is full and was read. */
 	kmemtrace_advance(buf, reader, &state);
 	err = 0;
 out:
@@ -310,9 +312,10 @@ out:
 NOKPROBE_SYMBOL(kmemtrace_buffer_stats);
 
 /*
- * Begin at the start of a sub-buffer, so that all sub-buffers of an epoch but the last
- * one are full.  Return the number of that sub-buffer.  Context: reader->lock is held,
- * and no CPU writes to the buffer.
+ * Empty a buffer: move the writer and the readers to the start of a sub-buffer, so that
+ * all sub-buffers of the new epoch but the last one are full.  Return the number of
+ * sub-buffers before this start.  Context: reader->lock is held, and no CPU writes to
+ * the buffer.
  */
 static size_t kmemtrace_reset_buffer(struct rchan_buf *buf)
 {
@@ -331,7 +334,7 @@ void kmemtrace_buffers_reset(struct kmemtrace_buffers *buffers, u64 now)
 	unsigned int cpu;
 
 	buffers->epoch_start = now;
-	/* Includes CPUs that are not online yet: their buffers will be empty. */
+	/* Includes CPUs without a buffer: a buffer that is added later is empty. */
 	for_each_possible_cpu(cpu) {
 		buf = kmemtrace_buffer(buffers, cpu);
 		reader = per_cpu_ptr(buffers->readers, cpu);
@@ -354,9 +357,10 @@ void kmemtrace_buffers_reset(struct kmemtrace_buffers *buffers, u64 now)
 NOKPROBE_SYMBOL(kmemtrace_buffers_reset);
 
 /*
- * Seal a buffer.  @carried: receives the bytes that were read from this set and all
- * earlier sets.  A buffer whose CPU has not entered the epoch by now will not be
- * entered: see kmemtrace_enter_buffer().
+ * Seal a buffer: store the readers' state at the moment when its set ceases to be live.
+ * @carried: receives the bytes that were read from the CPU's buffers of this set and of
+ * all sets that were live before.  A CPU that has not entered the epoch of the set yet
+ * will not enter the epoch afterwards: see kmemtrace_enter_buffer().
  */
 static void kmemtrace_seal(struct rchan_buf *buf, u64 *carried)
 {
@@ -391,7 +395,7 @@ void kmemtrace_buffers_seal(struct kmemtrace_buffers *buffers,
 	/*
 	 * Orders the change of the live set before the reads of the epochs that the
 	 * CPUs have entered.  Pairs with smp_mb() in kmemtrace_enter_buffer(), which
-	 * has the reverse order.
+	 * orders the entry of an epoch before the read of the live set.
 	 */
 	smp_mb();
 	for_each_possible_cpu(cpu) {

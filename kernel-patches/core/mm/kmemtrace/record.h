@@ -37,8 +37,8 @@ static __always_inline u64 kmemtrace_cpu_clock(void)
 
 /*
  * Move the writer's position to @offset, in bytes from the beginning of the sub-buffer,
- * and so publish the records before it.  Context: the writer of the buffer, interrupts
- * off.
+ * and so publish the records before @offset.  Context: the writer of the buffer,
+ * interrupts off.
  */
 static __always_inline void kmemtrace_publish(struct rchan_buf *buf, size_t offset)
 {
@@ -79,8 +79,9 @@ kmemtrace_fill(struct kmemtrace_event *event, u8 event_id, u8 type_id,
  * Store the timestamp of the record at the writer's position, and commit the record of
  * @size bytes.  Return the buffer.  Context: the writer, interrupts off.
  *
- * The timestamp is stored last, and the addresses are read again: reading the clock is
- * a function call, and these loads cost less than to preserve registers across the call.
+ * The timestamp is stored last, and the address of the record is computed again after
+ * the clock was read: reading the clock is a function call, and loading the address
+ * again costs less than preserving registers across the call.
  */
 static __always_inline struct rchan_buf *kmemtrace_finish(size_t size)
 {
@@ -96,11 +97,11 @@ static __always_inline struct rchan_buf *kmemtrace_finish(size_t size)
 
 /*
  * Write and commit a record to the buffer of this CPU, which has room.  Return the
- * buffer.  @event: the writer's position.  @size: size of a record, in bytes; unused for
- * version 1.  The caller has written the bytes beyond struct kmemtrace_event_v2; the
- * buffer still contains old records.  @context: preempt_count().  @account:
+ * buffer.  @event: the writer's position.  @size: size of a record, in bytes; unused
+ * for version 1.  The caller has written the bytes beyond struct kmemtrace_event_v2,
+ * because the memory may contain an old record.  @context: preempt_count().  @account:
  * KMEMTRACE_FLAG_ACCOUNT or 0.  Context: the writer of the buffer, interrupts off,
- * kmemtrace_busy is this CPU's buffer.
+ * kmemtrace_cpus.buf is &kmemtrace_busy.
  */
 static __always_inline struct rchan_buf *
 kmemtrace_write(struct kmemtrace_event_v2 *event, u16 size,
@@ -149,8 +150,9 @@ kmemtrace_record(u8 event_id, u8 type_id, unsigned long call_site, u64 ptr,
 		goto slow;
 
 	/*
-	 * The slow path looks up the call site, so do not do it twice.  The task may
-	 * change the CPU, but then the lookup is only repeated.
+	 * If the limit sends this event to the slow path, which looks up the call site,
+	 * do not look it up here.  If the task moves to another CPU after this test,
+	 * the slow path may repeat the lookup, which does no harm.
 	 */
 	if (kmemtrace_may_have_tag(event_id) && raw_cpu_read(kmemtrace_cpus.limit) < 0)
 		goto slow;
@@ -163,7 +165,7 @@ kmemtrace_record(u8 event_id, u8 type_id, unsigned long call_site, u64 ptr,
 	if (likely((int)offset <= raw_cpu_read(kmemtrace_cpus.limit))) {
 		/*
 		 * Do what kmemtrace_begin_write() does, without its test: the buffer
-		 * is not kmemtrace_busy, because that has no room.
+		 * is not kmemtrace_busy, because kmemtrace_busy never has room.
 		 */
 		raw_cpu_write(kmemtrace_cpus.buf, &kmemtrace_busy);
 		barrier();

@@ -20,7 +20,7 @@
 /*
  * A record is written with interrupts off, which synchronize_rcu() waits for.
  * Since Linux 7.0 the kernel calls probes in a section that synchronize_rcu() does
- * not wait for, so the probes are waited for first.
+ * not wait for, so tracepoint_synchronize_unregister() waits for the probes first.
  */
 void kmemtrace_writer_wait(void)
 {
@@ -43,9 +43,10 @@ static void kmemtrace_visit_here(void *data)
 NOKPROBE_SYMBOL(kmemtrace_visit_here);
 
 /*
- * Call @func for each possible CPU, with interrupts off and outside of the guard:
- * on the CPU itself, where an interrupt cannot come into a guarded section, or
- * here, while the CPU is offline.  Sleeps.
+ * Call @func for each possible CPU, with interrupts off and outside of a guarded
+ * section.  For an online CPU, @func runs on that CPU, in an interrupt, which cannot
+ * occur in a guarded section, because interrupts are off there.  For an offline CPU,
+ * @func runs on this CPU.  Sleeps.
  */
 static void kmemtrace_visit_cpus(void (*func)(struct kmemtrace_cpu *kc,
 					      unsigned int cpu, void *data),
@@ -70,13 +71,14 @@ static void kmemtrace_forget(struct kmemtrace_cpu *kc, unsigned int cpu,
 {
 	kc->lost = 0;
 	kc->reported = 0;
-	/* Events that are lost before the first record are lost since this time. */
+	/* Earliest time in a LOST record for events lost before the first record. */
 	kc->last = *(u64 *)data;
 	atomic_long_set(&kc->refused, 0);
 	kc->reported_refused = 0;
 	/*
-	 * Do not count the unread records that a snapshot took from the CPU: they
-	 * are older than the counts that begin here.
+	 * Do not call kmemtrace_leave_buffer(), which would count the unread records
+	 * that a snapshot took from this CPU as lost: these records are older than the
+	 * counts that begin here.
 	 */
 	kc->own = &kmemtrace_no_buf;
 	kc->buf = kc->own;
@@ -141,9 +143,9 @@ static void kmemtrace_leave(struct kmemtrace_cpu *kc, unsigned int cpu,
 NOKPROBE_SYMBOL(kmemtrace_leave);
 
 /*
- * Let each CPU leave the set, so that the set can be freed.  That no record fits, because
- * the limit of each CPU is -1, does not suffice: an event reads the offset of its CPU's
- * buffer before it compares the offset with the limit.
+ * Let each CPU leave the set, so that the set can be freed.  That no record fits,
+ * because the limit of each CPU is -1, does not suffice: an event reads the offset of
+ * its CPU's buffer before it compares the offset with the limit.
  */
 void kmemtrace_writer_leave_set(struct kmemtrace_buffers *buffers)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* kmemtrace: sessions: switch tracing on and off, and change the live set of buffers. */
+/* kmemtrace: sessions: switch tracing on and off, and replace the live buffers. */
 
 #include <linux/err.h>
 #include <linux/kernel.h>
@@ -32,7 +32,10 @@ unsigned long kmemtrace_session(void)
 
 /* --- Buffers --------------------------------------------------------------------- */
 
-/* Make a set, or NULL, the live one.  Context: no event is recorded.  Sleeps. */
+/*
+ * Make @buffers the live set, and release the old live set.  @buffers may be NULL.
+ * Context: no event is recorded.  Sleeps.
+ */
 static void kmemtrace_use_buffers(struct kmemtrace_buffers *buffers)
 {
 	struct kmemtrace_buffers *old;
@@ -58,7 +61,8 @@ static int kmemtrace_need_buffers(void)
 }
 
 /*
- * Let all features use the buffers that prepare_resize() has allocated, or free them.
+ * Let all features use the buffers that prepare_resize() has allocated; if @use is
+ * false, let them free these buffers.
  */
 static void kmemtrace_finish_resize(bool use)
 {
@@ -180,7 +184,7 @@ static int kmemtrace_switch_on(void)
 		return err;
 	err = kmemtrace_attach();
 	if (err) {
-		/* Before the first session this memory would be of no use. */
+		/* No session has begun yet: free the memory that only sessions use. */
 		if (!had_buffers) {
 			kmemtrace_use_buffers(NULL);
 			kmemtrace_call_features(release);
@@ -209,7 +213,10 @@ static void kmemtrace_switch_off(void)
 	kmemtrace_call_features(changed);
 }
 
-/* Context: kmemtrace_mutex is held. */
+/*
+ * Switch tracing off if kmemtrace_writer_stop() has ended recording, in a context that
+ * cannot sleep.  Context: kmemtrace_mutex is held.
+ */
 static void kmemtrace_complete_stop(void)
 {
 	if (kmemtrace_on && !kmemtrace_is_recording())

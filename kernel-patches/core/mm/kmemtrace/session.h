@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * kmemtrace: sessions.  A session begins when tracing is switched on or, while it is on,
- * reset.  A session ends when tracing is switched off or reset.
+ * kmemtrace: sessions.  A session begins when tracing is switched on, and when
+ * kmemtrace is reset while tracing is on.  The reset also ends the previous session.
+ * Otherwise a session ends when tracing is switched off.
  *
- * The features (probes, tables, filters, snapshots, files, ...), except tags, are layers
- * above this layer.  They have callbacks, so that no lower layer refers to them.
+ * The features (probes, tables, filters, snapshots, files, ...), except tags, are
+ * layers above this layer.  They have callbacks, so that no lower layer refers to them.
  * feature_list.h lists the features in the order in which their callbacks are called;
  * end() and detach() are called in the reverse order.
  */
@@ -34,9 +35,9 @@ struct seq_file;
  * kmemtrace_mutex or cpu_hotplug_lock, kmemtrace_files_mutex
  *
  * Registering a probe acquires cpu_hotplug_lock, so kmemtrace_mutex is never acquired
- * in a CPU hotplug callback.  The locks of tasks, of counters, of held objects, and of the
- * slots of tags are leaves.  kmemtrace_tags_mutex is acquired inside of kmemtrace_mutex
- * and of the lock of the module notifiers.
+ * in a CPU hotplug callback.  The locks of tasks, of counters, of held objects, and of
+ * the slots of tags are leaves.  kmemtrace_tags_mutex is acquired inside of
+ * kmemtrace_mutex and of the lock of the module notifiers.
  */
 extern struct mutex kmemtrace_mutex;
 
@@ -61,7 +62,7 @@ struct kmemtrace_feature {
 	void	(*release)(void);
 	/* Drop the records that the feature holds.  No event is recorded. */
 	void	(*discard)(void);
-	/* Prepare for a session, which begins.  No event is recorded yet. */
+	/* Prepare the feature for the new session.  No event is recorded yet. */
 	void	(*begin)(void);
 	/*
 	 * Called before detach() of the same feature, after recording was switched off.
@@ -79,8 +80,9 @@ struct kmemtrace_feature {
 	 */
 	int	(*prepare_resize)(unsigned int subbufs, unsigned int subbuf_size);
 	/*
-	 * Replace the feature's buffers by those of prepare_resize(), or free the
-	 * latter if @use is false, because the change of the geometry has failed.
+	 * Replace the feature's buffers by those of prepare_resize().  If @use is
+	 * false, free the buffers of prepare_resize(), because the change of the
+	 * geometry has failed.
 	 */
 	void	(*finish_resize)(bool use);
 
@@ -91,7 +93,7 @@ struct kmemtrace_feature {
 
 	/* Print lines for the head of info.  Called with kmemtrace_mutex held. */
 	void	(*show_info)(struct seq_file *m);
-	/* Files in the directory of kmemtrace in debugfs; an array, or NULL. */
+	/* Files in debugfs; NULL, or an array that ends with an empty entry. */
 	const struct kmemtrace_file *files;
 	/* Create other files in the directory of kmemtrace in debugfs.  Called once. */
 	void	(*debugfs)(struct dentry *dir);

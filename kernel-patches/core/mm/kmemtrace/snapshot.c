@@ -83,12 +83,13 @@ static struct kmemtrace_view kmemtrace_snapshot_view = {
  * kmemtrace_begin_write() and kmemtrace_end_write().
  */
 static DEFINE_RAW_SPINLOCK(kmemtrace_snapshot_lock);
-static struct kmemtrace_buffers *kmemtrace_spare;	/* NULL: none, or in use */
+/* NULL: there is no second set, or the second set is the snapshot. */
+static struct kmemtrace_buffers *kmemtrace_spare;
 /* The request that took the snapshot. */
 static struct kmemtrace_request kmemtrace_taken_for;
 /* The request that stopped tracing, because there were no spare buffers. */
 static struct kmemtrace_request kmemtrace_stopped_for;
-static unsigned long kmemtrace_n_taken;
+static unsigned long kmemtrace_n_taken;	/* snapshots since the last discard() */
 
 static __always_inline void
 kmemtrace_lock_snapshot(struct kmemtrace_guard *guard)
@@ -112,7 +113,10 @@ static void kmemtrace_snapshot_report(struct work_struct *work)
 	static u64 taken_reported, stopped_reported;
 
 	kmemtrace_finish_stop();
-	/* If a new snapshot was taken, the files of the previous one are stale: wake pollers. */
+	/*
+	 * If a new snapshot was taken, the files of the previous one are stale: wake
+	 * pollers.
+	 */
 	kmemtrace_view_wake_all(&kmemtrace_snapshot_view);
 
 	kmemtrace_lock_snapshot(&guard);
@@ -120,7 +124,7 @@ static void kmemtrace_snapshot_report(struct work_struct *work)
 	stopped = kmemtrace_stopped_for;
 	kmemtrace_unlock(&kmemtrace_snapshot_lock, &guard);
 
-	/* A work item runs once at a time. */
+	/* Only one CPU runs this work item at a time, so the variables need no lock. */
 	if (taken.time && taken.time != taken_reported)
 		pr_info_ratelimited("snapshot taken: %s, by %s[%d]\n",
 				    taken.why, taken.comm, taken.pid);
@@ -142,8 +146,8 @@ static DEFINE_IRQ_WORK(kmemtrace_snapshot_irq_work,
 		       kmemtrace_queue_snapshot_work);
 
 /*
- * Report a snapshot in the log.  In early boot, kmemtrace_snapshot_debugfs() does
- * that.
+ * Queue kmemtrace_snapshot_report(), which logs a snapshot.  In early boot, do nothing:
+ * kmemtrace_snapshot_debugfs() queues the report later.
  */
 static void kmemtrace_snapshot_report_soon(void)
 {
@@ -166,7 +170,11 @@ static void kmemtrace_note(struct kmemtrace_request *request, const char *why,
 }
 NOKPROBE_SYMBOL(kmemtrace_note);
 
-/* Return the set that is not live, or NULL.  Context: the lock is held. */
+/*
+ * Return the set that is not live, and remove it from the spare set or from the
+ * snapshot.  Return NULL if there is no second set.  Context: kmemtrace_snapshot_lock
+ * is held.
+ */
 static struct kmemtrace_buffers *kmemtrace_take_other(void)
 {
 	struct kmemtrace_buffers *other = kmemtrace_spare;
@@ -177,7 +185,10 @@ static struct kmemtrace_buffers *kmemtrace_take_other(void)
 }
 NOKPROBE_SYMBOL(kmemtrace_take_other);
 
-/* Context: the lock is held. */
+/*
+ * Exchange the live set and the other set.  Return 0, or -ENOBUFS if there is no other
+ * set.  Context: kmemtrace_snapshot_lock is held.
+ */
 static int kmemtrace_swap(const char *why, unsigned long caller)
 {
 	struct kmemtrace_buffers *other = kmemtrace_take_other(), *live;
@@ -221,19 +232,19 @@ int kmemtrace_take_snapshot(const char *why, unsigned long caller)
 		return -EPERM;
 	}
 	/*
-	 * An event inside of the tracer may be on a CPU that holds the locks that
-	 * a snapshot needs.
+	 * In a guarded section or in the writing of a record, this CPU may already hold
+	 * a lock that a snapshot acquires.
 	 */
 	if (kmemtrace_is_guarded()) {
 		atomic_long_inc(&kmemtrace_n_coincided);
 		return -EBUSY;
 	}
 	/*
-	 * Interrupts are off from before the flag is set until after it is cleared.
-	 * A caller that finds the flag set is therefore on another CPU, and the
-	 * snapshot that is being taken there serves this caller, too.  If a task
-	 * could be interrupted or preempted with the flag set, snapshots would be
-	 * refused until that task runs again.
+	 * Interrupts are off from before kmemtrace_snapshot_runs is set until after it
+	 * is cleared.  If the flag is set here, another CPU is therefore taking a
+	 * snapshot, which serves this caller, too.  If a task could be interrupted or
+	 * preempted with the flag set, snapshots would be refused until that task runs
+	 * again.
 	 */
 	kmemtrace_guard_enter(&guard);
 	if (atomic_cmpxchg(&kmemtrace_snapshot_runs, 0, 1)) {
@@ -368,15 +379,15 @@ static void kmemtrace_snapshot_finish_resize(bool use)
 }
 
 /*
- * Drop the snapshot, because the tables with the names for its numbers end with the
- * session.
+ * Drop the snapshot, because the tables that have the names for the numbers in its
+ * records are emptied at the end of the session.
  */
 static void kmemtrace_snapshot_discard(void)
 {
 	struct kmemtrace_buffers *taken;
 	struct kmemtrace_guard guard;
 
-	/* Interrupts must stay off at boot. */
+	/* Unlocking restores the interrupt state: in early boot interrupts stay off. */
 	kmemtrace_lock_snapshot(&guard);
 	taken = kmemtrace_view_replace(&kmemtrace_snapshot_view, NULL);
 	if (taken)
@@ -419,7 +430,7 @@ static int kmemtrace_take_show(struct seq_file *m, void *v)
 	n_taken = kmemtrace_n_taken;
 	kmemtrace_unlock(&kmemtrace_snapshot_lock, &guard);
 
-	/* Wait until the records that were under way are in the snapshot. */
+	/* Wait until all CPUs have completed the records that they had begun. */
 	if (taken)
 		kmemtrace_writer_wait();
 	kmemtrace_buffers_put(taken);
@@ -467,7 +478,7 @@ static ssize_t kmemtrace_take_write(struct file *file,
 
 KMEMTRACE_SHOW_WRITE_FOPS(kmemtrace_take);
 
-/* A line for each CPU that has a buffer in the snapshot. */
+/* Print a line with the value of @figure for each CPU with a buffer in the snapshot. */
 static int
 kmemtrace_snapshot_show(struct seq_file *m,
 			u64 (*figure)(struct kmemtrace_buffers *buffers,

@@ -4,10 +4,11 @@
 #define _MM_KMEMTRACE_SNAPSHOT_H
 
 /*
- * Take a snapshot.  The user sees @why and @caller.  Return 0; -EPERM in NMI
- * context; -EBUSY while another snapshot is taken, or inside of the tracer (see
- * kmemtrace_is_guarded()); -ENODATA where nothing is recorded; -ENOBUFS without
- * spare buffers and a previous snapshot, and then tracing was stopped.  Any context.
+ * Take a snapshot.  @why: the reason, and @caller: an address in the code that requests
+ * the snapshot, or 0; both are shown to user space.  Return 0; -EPERM in NMI context;
+ * -EBUSY while another snapshot is taken, or inside of the tracer (see
+ * kmemtrace_is_guarded()); -ENODATA where nothing is recorded; -ENOBUFS, after stopping
+ * tracing, if there are neither spare buffers nor a previous snapshot.  Any context.
  */
 int kmemtrace_take_snapshot(const char *why, unsigned long caller);
 

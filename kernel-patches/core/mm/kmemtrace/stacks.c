@@ -51,7 +51,10 @@
 #include "operation.h"
 #include "unwind.h"
 
-/* Maximum number of return addresses of a stack; the outermost are cut off. */
+/*
+ * Default and largest value of kmemtrace.stack_depth, the maximum number of return
+ * addresses of a stack.  The outermost addresses of a deeper stack are omitted.
+ */
 #define KMEMTRACE_STACK_DEPTH		32
 #define KMEMTRACE_STACK_DEPTH_MAX	64
 static unsigned int kmemtrace_stack_depth __ro_after_init =
@@ -60,13 +63,13 @@ static unsigned int kmemtrace_stack_depth __ro_after_init =
 /* Entries of the cache of recent stacks of a CPU: a power of 2. */
 #define KMEMTRACE_RECENT_STACKS		1024
 
-/* Room to reserve, in pools of the depot, each of 4 pages: some 100 usual stacks. */
+/* Room to reserve: pools of the depot, each of 4 pages for some 100 usual stacks. */
 #define KMEMTRACE_STACK_ROOM	256
 
 static bool kmemtrace_boot_stacks __ro_after_init;
 /*
- * Why records have no stacks despite kmemtrace.stacks=yes.  NULL: records have stacks, or
- * kmemtrace.stacks is not yes.
+ * Why records have no stacks despite kmemtrace.stacks=yes.  NULL: records have stacks,
+ * or kmemtrace.stacks is not yes.
  */
 static const char *kmemtrace_no_stacks __ro_after_init;
 static atomic_long_t kmemtrace_stacks_lost;
@@ -103,7 +106,7 @@ struct kmemtrace_stack_cpu {
 	/*
 	 * The contexts in which a stack is being saved, a bit for each
 	 * interrupt_context_level().  The unwinder and the depot may WARN or
-	 * be probed, and an event in there must not unwind in turn.
+	 * be probed, and an event that this causes must not unwind in turn.
 	 */
 	u8		busy;
 	/* Numbers of recent stacks, indexed by hash; 0: empty. */
@@ -128,8 +131,8 @@ static void kmemtrace_test_count(enum kmemtrace_test_stacks what)
 
 /*
  * Unwind by the kernel's unwinder.  If the stack contains @call_site, drop the entries
- * before it: the allocator's own functions would split one stack into several.  Return
- * the number of entries.
+ * before @call_site, which are functions of the allocator and of kmemtrace: with them,
+ * one stack of callers could get several numbers.  Return the number of entries.
  */
 static noinline unsigned int
 kmemtrace_unwind_slowly(unsigned long call_site, unsigned long *entries)
@@ -222,10 +225,10 @@ static u32 kmemtrace_number_stack(struct kmemtrace_stack_cpu *sc,
 	if (likely(kmemtrace_is_stack(stack, entries, n)))
 		return stack;
 	kmemtrace_test_count(KMEMTRACE_TEST_SEARCHED);
-	/* The depot acquires its lock where lockdep sees that interrupts are off. */
+	/* The depot acquires a lock, so lockdep has to know that interrupts are off. */
 	if (IS_ENABLED(CONFIG_PROVE_LOCKING) && irqs_disabled())
 		lockdep_assert_irqs_disabled();
-	/* GFP_NOWAIT: the depot waits for its lock, but allocates nothing. */
+	/* GFP_NOWAIT: the depot waits for its lock.  Flags 0: it allocates nothing. */
 	stack = stack_depot_save_flags(entries, n, GFP_NOWAIT, 0);
 	WRITE_ONCE(*recent, stack);
 	kmemtrace_check_stack_room();
@@ -309,7 +312,7 @@ static void kmemtrace_show_stack(void *data, depot_stack_handle_t handle,
 	seq_putc(m, '\n');
 }
 
-/* Positions are the head and then the depot's buckets. */
+/* Positions in the file: 0 is the head, n is bucket n - 1 of the depot's hash table. */
 static void *kmemtrace_stacks_start(struct seq_file *m, loff_t *pos)
 {
 	if (*pos == 0)

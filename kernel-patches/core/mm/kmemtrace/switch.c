@@ -2,10 +2,10 @@
 /*
  * kmemtrace: switches: events/<name>/enabled in debugfs.
  *
- * An event that is off has no probe: it costs what it costs while tracing is off.
- * Its records are then missing, and memory that was allocated before and is freed
- * meanwhile looks as if it was never freed.  So each switch remembers whether it
- * was off at any time of the session.
+ * An event that is switched off has no probe and costs no more than while tracing is
+ * off.  Its records are then missing: memory that was allocated before its frees were
+ * switched off, and freed after that, looks as if it was never freed.  So each switch
+ * remembers whether it was off at any time of the session.
  */
 
 #define pr_fmt(fmt) "kmemtrace: " fmt

@@ -19,7 +19,7 @@ struct kmemtrace_switch {
 	u8			event_id;
 	u8			type_id;
 	/*
-	 * Begin (@on is true) or end to record the event.  The event is recorded while
+	 * Begin (@on is true) or stop recording the event.  The event is recorded while
 	 * both tracing and the switch are on, and the callback is called when this
 	 * state changes.  With @on, return 0, or -errno and record nothing.  Without
 	 * @on, a CPU may still write a record when the callback returns.  Called with
@@ -29,11 +29,11 @@ struct kmemtrace_switch {
 	/* Print more words for the line in info, and lines after it; NULL: none. */
 	void			(*show)(struct seq_file *m,
 					const struct kmemtrace_switch *sw);
-	/* User space, or the code that registered the switch, has switched it off. */
+	/* Whether user space or the code that registered the switch switched it off. */
 	bool			off;
 
 	/* The following members are private to switch.c. */
-	bool			active;		/* set() has begun to record the event */
+	bool			active;		/* set() began to record the event */
 	bool			was_off;	/* at some time of this session */
 	struct list_head	list;
 	struct dentry		*dir;		/* NULL: no directory in debugfs */

@@ -20,17 +20,18 @@
  * When a tag is not used
  * ----------------------
  * In an interrupt, current->alloc_tag is that of the interrupted task if the interrupt
- * allocates without alloc_hooks().  There, a tag that names another function than the
- * return address does is therefore not used.  An event without gfp flags may report
- * memory that was allocated before, such as a part of a split page, and gets no tag.
- * An event in NMI context is counted as lost and has no tag.
+ * allocates without alloc_hooks().  In an interrupt, a tag that names another function
+ * than that of the return address is therefore not used.  An event without gfp flags
+ * may report memory that was allocated before, such as a part of a split page, and gets
+ * no tag.  An event in NMI context is counted as lost and has no tag.
  *
  * The hash table
  * --------------
  * An event only reads the table, without a lock.  The first event of a call site adds
- * an entry.  Entries stay until their code is freed, with the module or after its init,
- * because an event may have found its entry before a session begins and may record its
- * call site afterwards.
+ * an entry.  An entry stays until its code is freed: when the module is unloaded or,
+ * for init code, after the module's init.  A new session does not remove entries,
+ * because an event may have found its entry before and may record its call site
+ * afterwards.
  *
  * One unit: events, the table, and modules share the slots and their locking rules.
  */
@@ -88,14 +89,14 @@ struct kmemtrace_tag_slot {
 	const struct alloc_tag	*tag;
 };
 
-/* A line of the table whose code was freed: an unloaded module, or a module's init code. */
+/* A line of the table whose code was freed, with its module or after its init. */
 struct kmemtrace_gone_tag {
 	struct list_head	list;
 	u64			went;
 	unsigned long		address;
 	unsigned int		line;
-	const char		*function;	/* behind the module */
-	const char		*file;		/* behind the function */
+	const char		*function;	/* in module[], after the name */
+	const char		*file;		/* in module[], after function */
 	char			module[];
 };
 
@@ -109,8 +110,8 @@ static unsigned int kmemtrace_n_tag_slots;	/* that are or were in use */
 static unsigned long kmemtrace_tags_dropped;	/* allocations; in this session */
 
 /*
- * Protects the list, and the tags in the slots: a slot is freed with the mutex held
- * before its tag disappears.
+ * Protects kmemtrace_gone_tags.  While the mutex is held, the tags of all slots exist:
+ * before the tag of a slot is freed, the slot is removed with the mutex held.
  */
 static DEFINE_MUTEX(kmemtrace_tags_mutex);
 static LIST_HEAD(kmemtrace_gone_tags);
@@ -159,8 +160,8 @@ kmemtrace_fill_slot(struct kmemtrace_tag_slot *slots, unsigned long address,
 NOKPROBE_SYMBOL(kmemtrace_fill_slot);
 
 /*
- * Return whether an address is in a module that is being unloaded.  Context: the lock is
- * held.
+ * Return whether an address is in a module that is being unloaded.  Context: the lock
+ * is held.
  */
 static bool kmemtrace_is_in_going_module(unsigned long address)
 {
@@ -177,8 +178,8 @@ NOKPROBE_SYMBOL(kmemtrace_is_in_going_module);
 /*
  * Return the slot of an address.  If there is none, fill one with @tag; return NULL if
  * too many are in use, or if the module of the address or of the tag is being unloaded:
- * its asynchronous functions may still run after kmemtrace_retire_slots().  Context: any
- * but NMI, outside of a guarded section.
+ * asynchronous functions of that module may still run after kmemtrace_retire_slots().
+ * Context: any but NMI, outside of a guarded section.
  */
 static struct kmemtrace_tag_slot *
 kmemtrace_get_slot(struct kmemtrace_tag_slot *slots, unsigned long address,
@@ -230,7 +231,7 @@ unsigned long __kmemtrace_tagged_call_site(unsigned long return_address,
 	slot = kmemtrace_find_slot(slots, return_address);
 	if (likely(slot && READ_ONCE(slot->tag) == tag))
 		return return_address;
-	/* An event in a guarded section will be counted as lost, without its call site. */
+	/* An event in a guarded section will be counted as lost and has no record. */
 	if (kmemtrace_is_guarded())
 		return return_address;
 	if (!slot) {
@@ -244,7 +245,10 @@ unsigned long __kmemtrace_tagged_call_site(unsigned long return_address,
 	}
 	if (!in_task())
 		return return_address;
-	/* A return address that has a line of the table must not stand for this tag. */
+	/*
+	 * If the tag gets no slot, use the return address instead, unless the return
+	 * address has the line of another tag.
+	 */
 	if (!kmemtrace_get_slot(slots, (unsigned long)tag, tag) &&
 	    !READ_ONCE(slot->tag))
 		return return_address;
@@ -394,8 +398,9 @@ static void kmemtrace_retire_slots(const struct module *module,
 	mutex_lock(&kmemtrace_tags_mutex);
 	slot = kmemtrace_tag_slots;
 	/*
-	 * After this, either a slot of the module is complete, or its event sees the
-	 * state of the module in kmemtrace_get_slot().
+	 * Wait for the event that holds the lock.  An event that acquired the lock
+	 * before has completed its slot; a later event sees the new state of the module
+	 * in kmemtrace_get_slot().
 	 */
 	kmemtrace_lock(&kmemtrace_tags_lock, &guard);
 	kmemtrace_unlock(&kmemtrace_tags_lock, &guard);

@@ -44,20 +44,21 @@
 #define KMEMTRACE_TASKS_MAX	SZ_16M
 
 struct kmemtrace_task {
-	u64		until;
+	u64		until;	/* timestamp; 0: the task is alive */
 	pid_t		pid;
 	char		comm[TASK_COMM_LEN];
 };
 
 /*
- * The log: a ring of the last names that tasks had before a change or their end.  The
- * lock may be acquired with task_lock() held, so no other lock nests inside.
+ * The log: a ring of the names that tasks had before they changed their name or ended,
+ * up to the newest.  kmemtrace_tasks_lock may be acquired with task_lock() held, so no
+ * other lock nests inside.
  */
 static DEFINE_RAW_SPINLOCK(kmemtrace_tasks_lock);
 static unsigned int kmemtrace_n_tasks __ro_after_init = KMEMTRACE_TASKS;
-static struct kmemtrace_task *kmemtrace_tasks;	/* from the first session on */
-static u64 kmemtrace_tasks_logged;		/* in this session */
-static u64 kmemtrace_tasks_exact_after;		/* if any was dropped */
+static struct kmemtrace_task *kmemtrace_tasks;	/* NULL before the first session */
+static u64 kmemtrace_tasks_logged;		/* names logged in this session */
+static u64 kmemtrace_tasks_exact_after;		/* until of the last dropped name */
 
 /*
  * The tasks that were alive when the session ended; NULL while a session lasts, before
@@ -114,7 +115,8 @@ static void probe_task_exit(void *data, struct task_struct *p)
 /*
  * If a thread that is not the first of its process calls exec(), it gets the pid of
  * the first thread.  Its earlier events have old_pid, and belong to the name that
- * exec() has just replaced.
+ * exec() has just replaced.  probe_task_rename() has logged this name with the new pid;
+ * log the name with old_pid, too.
  */
 static void probe_task_exec(void *data, struct task_struct *p, pid_t old_pid,
 			    struct linux_binprm *bprm)
@@ -140,7 +142,10 @@ static void probe_task_exec(void *data, struct task_struct *p, pid_t old_pid,
 	raw_spin_unlock_irqrestore(&kmemtrace_tasks_lock, flags);
 }
 
-/* Copy the first task whose pid is at least *@pid.  Return false if there is none. */
+/*
+ * Copy the first living task whose pid is at least *@pid to @found, and store its pid
+ * in *@pid.  Return false if there is none.
+ */
 static bool kmemtrace_find_living(pid_t *pid, struct kmemtrace_task *found)
 {
 	struct task_struct *p = NULL;
@@ -166,8 +171,9 @@ static bool kmemtrace_find_living(pid_t *pid, struct kmemtrace_task *found)
 }
 
 /*
- * Copy all living tasks, and store their number in @n_found.  Return NULL if there is no
- * memory; the file then shows the tasks that exist when it is read.  Sleeps.
+ * Copy all living tasks, and store their number in @n_found.  Return NULL if there is
+ * no memory; the file tasks then shows the tasks that exist when user space reads the
+ * file.  Sleeps.
  */
 static struct kmemtrace_task *kmemtrace_copy_living(unsigned int *n_found)
 {
@@ -406,8 +412,9 @@ static void kmemtrace_tasks_detach(void)
 }
 
 /*
- * Free the log of tasks.  Tasks that ended since the probes were attached are in
- * the log, and readers of the file read the log as long as it has entries.
+ * Free the log.  Tasks that ended since the probes were attached have entries in the
+ * log, and readers of the file tasks access the log while it has entries.  So remove
+ * all entries with the lock held.
  */
 static void kmemtrace_tasks_release(void)
 {
@@ -424,7 +431,10 @@ static void kmemtrace_tasks_release(void)
 	kvfree(tasks);
 }
 
-/* Before the probes go: a task that ends meanwhile is in the log, or alive. */
+/*
+ * Called before the probes are detached, so that a task that ends meanwhile is in the
+ * log or in the copy of the living tasks.
+ */
 static void kmemtrace_tasks_end(void)
 {
 	struct kmemtrace_task *living;

@@ -49,7 +49,7 @@ void kmemtrace_test_leave(enum kmemtrace_test_section section)
 	struct kmemtrace_test_time *time =
 		raw_cpu_ptr(&kmemtrace_test_times[section]);
 
-	/* With interrupts on, an interrupt may have passed the test point in between. */
+	/* With interrupts on, an interrupt may have run the section and set start. */
 	if (!irqs_disabled())
 		return;
 	time->longest = max(time->longest, now - time->start);

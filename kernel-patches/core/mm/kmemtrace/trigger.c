@@ -89,9 +89,9 @@ static void kmemtrace_trigger_fire(void *counted, unsigned long caller)
 	err = kmemtrace_take_snapshot(trigger->text, caller);
 	/*
 	 * -EBUSY: another CPU is taking a snapshot, which serves this trigger, too.
-	 * A second snapshot would replace that one by the few records since.  If
-	 * recording has ended meanwhile, the other CPU may have taken no
-	 * snapshot: arm the trigger again.
+	 * A second snapshot would replace the first one, and would have only the few
+	 * records since then.  If recording has ended meanwhile, the other CPU may have
+	 * taken no snapshot: arm the trigger again.
 	 */
 	if (err == -ENODATA || (err == -EBUSY && !kmemtrace_is_recording()))
 		atomic_set(&trigger->armed, 1);
@@ -162,7 +162,10 @@ static s64 kmemtrace_site_change(struct kmemtrace_trigger *trigger, u8 event_id,
 }
 NOKPROBE_SYMBOL(kmemtrace_site_change);
 
-/* Count an event: see struct kmemtrace_watcher, which names the context. */
+/*
+ * Count an event.  Return an armed trigger whose live bytes exceed its limit, or NULL.
+ * Context: see count() of struct kmemtrace_watcher.
+ */
 static void *kmemtrace_trigger_count(u8 event_id, u8 type_id,
 				     unsigned long call_site, u64 ptr,
 				     size_t bytes_alloc)
@@ -172,7 +175,7 @@ static void *kmemtrace_trigger_count(u8 event_id, u8 type_id,
 	bool s_known = false;
 	s64 change;
 
-	/* Deferred memory is not available yet, so it counts until its free. */
+	/* Deferred memory is not available yet, so it counts until its FREE event. */
 	if (event_id != KMEMTRACE_EVENT_ALLOC &&
 	    event_id != KMEMTRACE_EVENT_FREE)
 		return NULL;
@@ -207,8 +210,9 @@ static const struct kmemtrace_watcher kmemtrace_trigger_watcher = {
 };
 
 /*
- * Context: slab_mutex is held.  kmemtrace_mutex nests outside slab_mutex and cannot be
- * acquired here, so the list is walked under RCU.
+ * Let no trigger refer to a cache that is about to be destroyed.  Context: slab_mutex
+ * is held.  kmemtrace_mutex nests outside slab_mutex and cannot be acquired here, so
+ * the list is walked under RCU.
  */
 static void kmemtrace_trigger_cache_gone(const struct kmem_cache *s)
 {
@@ -222,10 +226,11 @@ static void kmemtrace_trigger_cache_gone(const struct kmem_cache *s)
 }
 
 /*
- * Begin to count, from the bytes that are held now.  The count of a site begins at
- * 0, because the call sites of existing objects are not known.  Context: slab_mutex
- * is held, and no CPU counts: the trigger is not in the list yet, or recording was
- * stopped and kmemtrace_writer_wait() has returned.
+ * Begin to count live bytes.  The count of a cache begins with the bytes of the cache's
+ * objects in use.  The count of a call site begins at 0, because the call sites of
+ * existing objects are not known.  Context: slab_mutex is held, and no CPU counts: the
+ * trigger is not in the list yet, or recording was stopped and kmemtrace_writer_wait()
+ * has returned.
  */
 static void kmemtrace_trigger_start_count(struct kmemtrace_trigger *trigger)
 {

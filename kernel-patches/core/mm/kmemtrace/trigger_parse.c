@@ -83,7 +83,7 @@ static int kmemtrace_find_site(struct kmemtrace_trigger *trigger, char *name)
 	kallsyms_on_each_match_symbol(kmemtrace_count_match, name, &matches);
 	if (matches > 1)
 		return -ENOTUNIQ;
-	/* A function of a module is "MODULE:FUNCTION" or only the function. */
+	/* For a function of a module, @name is "MODULE:FUNCTION" or only "FUNCTION". */
 	addr = kallsyms_lookup_name(name);
 	if (!addr || !kallsyms_lookup_size_offset(addr, &size, NULL))
 		return -ENOENT;

@@ -57,14 +57,18 @@
 /* The stack that is being unwound. */
 struct kmemtrace_bounds {
 	/*
-	 * The task's stack ends at the first byte behind it, the interrupts' stack at its
-	 * last word, which contains the interrupted stack pointer.
+	 * For the task's stack: address of the first byte behind the stack.  For the
+	 * interrupts' stack: address of its last word, which contains the interrupted
+	 * stack pointer.
 	 */
 	unsigned long	end;
 	bool		is_task;	/* the task's stack, not that of interrupts */
 };
 
-/* Find the stack that contains @address; false: neither the task's nor this CPU's. */
+/*
+ * Find the stack that contains @address.  Return false if this is neither the stack of
+ * the current task nor this CPU's stack of interrupts.
+ */
 static __always_inline bool kmemtrace_find_stack(unsigned long address,
 						 struct kmemtrace_bounds *bounds)
 {
@@ -98,8 +102,8 @@ static __always_inline bool kmemtrace_is_trampoline(unsigned long ip)
 }
 
 /*
- * The depot cuts a stack behind the entry of an interrupt; see
- * filter_irq_stacks().
+ * Return whether @ip is in the entry code of an interrupt.  The stack depot ends a
+ * stack after the first such address: see filter_irq_stacks().
  */
 static bool kmemtrace_is_irqentry(unsigned long ip)
 {
@@ -189,7 +193,10 @@ kmemtrace_last_frame(unsigned long bp, unsigned long next,
 	/* System call: the entry code cleared the frame pointer. */
 	if (!next && bp == regs - 2 * sizeof(long))
 		return KMEMTRACE_STEP_DONE;
-	/* Exception or interrupt, which encodes the address of its registers. */
+	/*
+	 * An exception, an interrupt, or the start of a task: the saved frame pointer
+	 * is the address of the saved registers plus 1.
+	 */
 	if (next == regs + 1)
 		return KMEMTRACE_STEP_DONE;
 	if (was_task || next % sizeof(long) ||
@@ -279,8 +286,8 @@ static bool kmemtrace_alloc_cache(void)
 #include <asm/unwind.h>
 
 /*
- * The kind of the frame of a return address.  0 is no kind, so that no memory of
- * zeros is a valid layout.
+ * The kind of the frame of a return address.  0 is no kind, so that an entry that was
+ * not filled yet is not a valid layout.
  */
 enum kmemtrace_layout {
 	KMEMTRACE_LAYOUT_CALL = 1,	/* next return address size bytes further up */
@@ -375,7 +382,11 @@ static noinline u64 kmemtrace_learn_layout(unsigned long ip)
 		     KMEMTRACE_BP_SHIFT | (u16)orc.sp_offset;
 	u64 entry = (u64)layout << KMEMTRACE_LAYOUT_SHIFT | (u32)ip;
 
-	/* An address with the same lower half and another upper half must find no entry. */
+	/*
+	 * An entry stands for an address whose upper half has all bits set.  Do not
+	 * store another address: its entry would match the address with the same lower
+	 * half.
+	 */
 	if ((ip | KMEMTRACE_IP_UPPER) == ip)
 		WRITE_ONCE(*kmemtrace_layout_entry(ip), entry);
 	return entry;
@@ -453,7 +464,7 @@ kmemtrace_next_slot(unsigned long *slot, u32 layout,
 					     bounds, slot);
 		if (step != KMEMTRACE_STEP_ON)
 			return step;
-		/* The frame ends on another stack. */
+		/* *@slot is now on the task's stack, whose start is the lower bound. */
 		old = bounds->end - THREAD_SIZE;
 	}
 	if (unlikely(*slot >= bounds->end))
@@ -470,7 +481,11 @@ kmemtrace_next_slot(unsigned long *slot, u32 layout,
 	return KMEMTRACE_STEP_ON;
 }
 
-/* @bp: BP at the return address in @slot, or NULL, which is faster. */
+/*
+ * Unwind the stack from the return address at @slot on.  @bp: BP at this return
+ * address.  NULL: BP is not known, which is faster, but a frame that is addressed by BP
+ * is refused.
+ */
 static __always_inline unsigned int
 kmemtrace_walk_slots(unsigned long slot, unsigned long *bp,
 		     unsigned long call_site, unsigned long *entries,
@@ -495,8 +510,8 @@ kmemtrace_walk_slots(unsigned long slot, unsigned long *bp,
 	}
 	for (;;) {
 		/*
-		 * Test this here, because the last entry of a stack is tested nowhere
-		 * else.
+		 * kmemtrace_next_slot() also refuses this layout, but is not called for
+		 * the last entry.
 		 */
 		if (unlikely(layout >> KMEMTRACE_KIND_SHIFT ==
 			     KMEMTRACE_LAYOUT_OTHER))

@@ -56,8 +56,9 @@ kmemtrace_view_replace(struct kmemtrace_view *view,
 	kmemtrace_lock_view(view, &guard);
 	old = view->buffers;
 	/*
-	 * The writer reads the pointer without the lock: the contents of the set come
-	 * first.  Pairs with smp_load_acquire() in kmemtrace_enter_buffer().
+	 * The writer reads the pointer without the lock, so the contents of the set are
+	 * stored before the pointer.  Pairs with smp_load_acquire() in
+	 * kmemtrace_enter_buffer().
 	 */
 	smp_store_release(&view->buffers, buffers);
 	view->generation++;

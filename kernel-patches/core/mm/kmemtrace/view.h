@@ -29,7 +29,7 @@ struct kmemtrace_cpu_file {
 struct kmemtrace_view {
 	/* Protects buffers and generation.  Context: any but NMI. */
 	raw_spinlock_t	lock;
-	struct kmemtrace_buffers *buffers;	/* with a reference; may be NULL */
+	struct kmemtrace_buffers *buffers;	/* the view has a reference; or NULL */
 	unsigned int	generation;	/* incremented by kmemtrace_view_replace() */
 	/*
 	 * True: after a change of buffers an open file reads from the new set.  False:
@@ -64,8 +64,8 @@ struct kmemtrace_buffers *kmemtrace_view_get(struct kmemtrace_view *view,
  * reference to the old set.  Context: any but NMI.
  *
  * If events are recorded, the caller calls kmemtrace_recheck() after a change of
- * kmemtrace_live, so that the next event of each CPU is recorded into the new set.  A CPU
- * may still write a record to the old set when this function returns.
+ * kmemtrace_live, so that the next event of each CPU is recorded into the new set.  A
+ * CPU may still write a record to the old set when this function returns.
  */
 struct kmemtrace_buffers *
 kmemtrace_view_replace(struct kmemtrace_view *view,
@@ -75,8 +75,9 @@ kmemtrace_view_replace(struct kmemtrace_view *view,
  * Return whether the set of a view has changed since @generation.  A reader calls this
  * function after kmemtrace_acquire_records().  If the set has not changed yet, a later
  * snapshot makes kmemtrace_release_records() fail, because the set is sealed or begins
- * another epoch after the view has changed.  A set that a view only drops gets no more
- * records, and its acquired records stay valid.  Any context.
+ * another epoch after the view has changed.  If the set is removed from a view for
+ * another reason than a snapshot, the set gets no more records, and the records that a
+ * reader has acquired stay valid.  Any context.
  */
 static inline bool kmemtrace_view_changed(struct kmemtrace_view *view,
 					  unsigned int generation)

@@ -19,8 +19,8 @@
 DEFINE_STATIC_KEY_TRUE(kmemtrace_v2);
 
 /*
- * NULL: none.  While there is one, all events except annotations go through
- * kmemtrace_record_slow().
+ * The filter and the watcher; NULL: none.  While there is a filter or a watcher, all
+ * events except annotations go through kmemtrace_record_slow().
  */
 static kmemtrace_filter_fn *kmemtrace_filter_hook __read_mostly;
 static const struct kmemtrace_watcher *kmemtrace_watcher __read_mostly;
@@ -53,8 +53,8 @@ NOKPROBE_SYMBOL(kmemtrace_count_lost);
 
 /*
  * The time of a refused event is not known; the event occurred while the last record
- * was made, or later.  Events that a snapshot took from the live reader may have been
- * lost long before that record.
+ * was made, or later.  Unread records that a snapshot took from the live reader are
+ * lost events, too; their time may be long before the last record.
  */
 void kmemtrace_write_lost(struct kmemtrace_cpu *kc, struct rchan_buf *buf)
 {
@@ -108,9 +108,10 @@ NOKPROBE_SYMBOL(kmemtrace_leave_buffer);
 
 /*
  * A snapshot changes the live set, and then kmemtrace_buffers_seal() reads which CPUs
- * have entered the epoch of the old set; this function enters an epoch and then reads
- * which set is live.  A buffer whose epoch was entered is therefore sealed or not
- * written to.  A buffer that is not sealed could never be left.
+ * have entered the epoch of the old set.  This function enters an epoch, and then reads
+ * which set is live.  So if both run at the same time, the snapshot seals this buffer,
+ * or this function returns NULL and the CPU does not write to the buffer, or both.  A
+ * CPU that wrote to a buffer that is never sealed could never leave the buffer.
  */
 struct rchan_buf *kmemtrace_enter_buffer(struct kmemtrace_cpu *kc,
 					 struct kmemtrace_buffers *live,
@@ -126,7 +127,7 @@ struct rchan_buf *kmemtrace_enter_buffer(struct kmemtrace_cpu *kc,
 	kmemtrace_buffer_enter_epoch(buf, kc->reported + kc->reported_refused);
 	/* Pairs with kmemtrace_buffers_seal(). */
 	smp_mb();
-	/* Acquire: read the epoch of the set after the pointer that makes it live. */
+	/* Acquire: read the epoch of the set after the pointer to the live set. */
 	if (likely(smp_load_acquire(&kmemtrace_live.buffers) == live) &&
 	    likely(kmemtrace_buffer_is_current(buf)))
 		return buf;
@@ -138,10 +139,10 @@ NOKPROBE_SYMBOL(kmemtrace_enter_buffer);
 /*
  * Handle all cases in which the limit admits no record: the sub-buffer is full, events
  * were lost, the live set has changed, there is a filter or a watcher, records have
- * stacks, or nothing is recorded.  Return the buffer with room for a record,
- * or NULL where nothing is recorded or there is no room; with @is_event the latter
- * is counted as a lost event.
- * Context: between kmemtrace_begin_write() and kmemtrace_end_write().
+ * stacks, or nothing is recorded.  Return the buffer, which has room for a record.
+ * Return NULL if nothing is recorded or there is no room.  @is_event: if there is no
+ * room, count a lost event.  Context: between kmemtrace_begin_write() and
+ * kmemtrace_end_write().
  */
 static noinline struct rchan_buf *kmemtrace_make_room(bool is_event)
 {
@@ -172,7 +173,7 @@ again:
 		 READ_ONCE(kmemtrace_live.buffers) != live);
 	kmemtrace_test_point(KMEMTRACE_TEST_ROOM);
 	kmemtrace_check_clock();
-	/* kmemtrace_record_slow() calls these for each event. */
+	/* Send each event to kmemtrace_record_slow(), which calls these functions. */
 	if (READ_ONCE(kmemtrace_filter_hook) || READ_ONCE(kmemtrace_watcher) ||
 	    kmemtrace_with_stacks())
 		WRITE_ONCE(kc->limit, -1);
@@ -183,7 +184,7 @@ again:
 	if (kmemtrace_has_room(buf))
 		return buf;
 no_room:
-	/* The next event tries again; there may be no buffer to write to. */
+	/* The next event takes the slow path, too, and tries again to find room. */
 	WRITE_ONCE(kc->limit, -1);
 	if (is_event)
 		kmemtrace_count_lost(kc);
@@ -246,9 +247,10 @@ void kmemtrace_end_records(void)
 NOKPROBE_SYMBOL(kmemtrace_end_records);
 
 /*
- * Save the stack of an event with the interrupt state of the event, because the depot
- * acquires locks and unwinding takes long.  Other events may use the room meanwhile,
- * so the caller has to reserve room again.  Context: as kmemtrace_make_room().
+ * Save the stack of an event and return its number.  Meanwhile restore the interrupt
+ * state @flags of the event, because the depot acquires locks and unwinding takes long.
+ * Other events may use the room meanwhile, so the caller has to reserve room again.
+ * Context: as kmemtrace_make_room().
  */
 static u32 kmemtrace_stack_of(struct kmemtrace_cpu *kc, unsigned long call_site,
 			      unsigned long *flags)
@@ -261,7 +263,7 @@ static u32 kmemtrace_stack_of(struct kmemtrace_cpu *kc, unsigned long call_site,
 	stack = kmemtrace_save_stack(call_site);
 	raw_local_irq_save(*flags);
 	kmemtrace_test_enter(KMEMTRACE_TEST_RECORD_SLOW);
-	/* The event is not nested: nested events were refused before. */
+	/* This succeeds, because a nested event was refused before. */
 	kmemtrace_begin_write(kc);
 	return stack;
 }

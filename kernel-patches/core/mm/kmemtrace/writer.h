@@ -6,9 +6,9 @@
  * -------
  * Each CPU writes to its own buffer with interrupts off, so a buffer has one writer at
  * a time, and CPUs do not share the memory of their records.  An NMI can interrupt the
- * writer, so an event in NMI context is counted as lost instead of recorded.  The writer
- * acquires no lock except the leaf locks of triggers that count bytes (counter.h,
- * held.c), those of a snapshot that a trigger takes (snapshot.c), with
+ * writer, so an event in NMI context is counted as lost instead of recorded.  The
+ * writer acquires no lock except the leaf locks of triggers that count bytes
+ * (counter.h, held.c), those of a snapshot that a trigger takes (snapshot.c), with
  * kmemtrace.stacks=yes that of the stack depot (stacks.c) and, at an allocation whose
  * call site or tag is not in the table tags yet, that of this table (tags.c).  The
  * writer allocates no memory and wakes no task (an irq_work wakes the readers), so the
@@ -85,8 +85,8 @@ void kmemtrace_writer_set_filter(kmemtrace_filter_fn *filter);
 
 /*
  * A watcher is called for each allocation, free, and deferred free after the event was
- * recorded, rejected by the filter, or lost because there was no room.  It is not called
- * for a refused event, or while nothing is recorded.
+ * recorded, rejected by the filter, or lost because there was no room.  It is not
+ * called for a refused event, or while nothing is recorded.
  */
 struct kmemtrace_watcher {
 	/*
@@ -147,14 +147,14 @@ void kmemtrace_commit_record(void);
  */
 u64 kmemtrace_record_time(void);
 
-/* End the writing that kmemtrace_begin_records() began.  Context: interrupts are off. */
+/* End the writing that kmemtrace_begin_records() began.  Context: interrupts off. */
 void kmemtrace_end_records(void);
 
 /*
- * Write a STOP record on this CPU, if there is room and records have at least version 2.
- * @why: reason, for user space.
- * @caller: address in the code that requested the snapshot, or 0.  Context: in a guarded
- * section that is not nested in the writing of a record.
+ * Write a STOP record on this CPU, if there is room.  Do nothing with version 1 of the
+ * records.  @why: reason, for user space.  @caller: address in the code that requested
+ * the snapshot, or 0.  Context: in a guarded section that is not nested in the writing
+ * of a record.
  */
 void kmemtrace_write_stop(const char *why, unsigned long caller);
 
@@ -162,16 +162,17 @@ void kmemtrace_write_stop(const char *why, unsigned long caller);
 
 /*
  * Write a LOST record to @buf for the events that a CPU lost since its last LOST
- * record.  Do nothing if there are no such events, if there is no room, or with version 1
- * of the records.  Context: between kmemtrace_begin_write() and kmemtrace_end_write().
+ * record.  Do nothing if no event was lost since then, if there is no room, or with
+ * version 1 of the records.  Context: between kmemtrace_begin_write() and
+ * kmemtrace_end_write().
  */
 void kmemtrace_write_lost(struct kmemtrace_cpu *kc, struct rchan_buf *buf);
 
 /*
- * Let a CPU's writer refer to no buffer, and count the events of its former buffer that
- * the reader of the live buffers did not read as lost.  Return false, and change
- * nothing, if the buffer is not sealed yet.  Context: between kmemtrace_begin_write()
- * and kmemtrace_end_write().
+ * Let a CPU's writer refer to no buffer.  Count the records of its former buffer as
+ * lost, except those that a reader of the live set had read before the buffer was
+ * sealed.  Return false, and change nothing, if the buffer is not sealed yet.  Context:
+ * between kmemtrace_begin_write() and kmemtrace_end_write().
  */
 bool kmemtrace_leave_buffer(struct kmemtrace_cpu *kc);
 
