@@ -12,10 +12,10 @@
 typedef enum {
 	KMT_FIGURE_NONE, /* there is no such figure, or it is unknown */
 	KMT_FIGURE_INTEGER,
-	KMT_FIGURE_RATIO, /* from 0 to 1 */
+	KMT_FIGURE_RATIO, /* a share, from 0 to 1 */
 	KMT_FIGURE_NS,	  /* a duration */
 	KMT_FIGURE_TIME,  /* kernel clock time, ns */
-	KMT_FIGURE_RATE,  /* per second */
+	KMT_FIGURE_RATE,  /* another quotient, such as events per second */
 } KmtFigureType;
 
 /* The value of a field for a group, a sum of groups, or a kind. */
