@@ -15,7 +15,7 @@
 /* A CPU's output file and its records that are not written yet. */
 typedef struct {
 	KmtCaptureCpuWriter *writer;
-	GArray *waiting;	  /* struct kmemtrace_event_v2s */
+	GArray *waiting;	  /* each a struct kmemtrace_event_v2s */
 	KmtTracepointPairs pairs; /* records taken from waiting and not yet
 				   * given to writer */
 	gboolean unordered;	  /* waiting is not sorted by time */

@@ -309,8 +309,9 @@ gsize kmtd_ring_next(KmtdRing *ring, struct kmemtrace_event_v2 *to, gsize max)
 		}
 		data = next_event(ring, &n_bytes);
 		if (!data) {
-			/* If next_event() found damage, no held record waits
-			 * for a second event any more: return the held records.
+			/* Records are held and none waits for its second event:
+			 * next_event() found damage, which ended the waiting.
+			 * Return the held records.
 			 */
 			if (ring->pairs.n && !ring->pairs.n_open)
 				continue;

@@ -127,8 +127,9 @@ gboolean kmtd_session_prepare(KmtdSession *session, GError **error)
 	session->meta = kmt_capture_meta_new(&start);
 	session->source->class->describe(session->source, session->meta);
 	/*
-	 * Write kmemtrace.meta before the CPU files. A directory with CPU files
-	 * but without kmemtrace.meta is not recognised as a capture.
+	 * Write kmemtrace.meta before the CPU files. A later kmemtraced does
+	 * not replace a directory with CPU files but without kmemtrace.meta,
+	 * because it does not recognise a capture there.
 	 */
 	if (!kmt_capture_writer_write_meta(session->output, session->meta, 0,
 					   error) ||

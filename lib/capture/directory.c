@@ -306,7 +306,8 @@ static gboolean stage(KmtCaptureDirectory *directory, GError **error)
 	       fail(directory, "open a subdirectory of", error);
 }
 
-/* Replace the old capture, and warn about files of the user that remain. */
+/* Replace the old capture by that in kmemtrace.complete. If files of the user
+ * remain in kmemtrace.complete, rename it and warn. */
 static gboolean replace(KmtCaptureDirectory *directory, GError **error)
 {
 	g_autofree char *left = NULL;

@@ -60,8 +60,9 @@ enum {
  * decide whether skewed clocks may have changed the order of two records.
  */
 typedef struct {
-	guint64 hash;	  /* hash of the address and its namespace; identifies
-			   * both together with type */
+	guint64 hash;	  /* hash of the address and its namespace; hash and
+			   * type determine both, so the address is not stored:
+			   * see kmt_match_entry_address() */
 	gint64 last_ts;	  /* merged time of the last ALLOC or FREE in ns */
 	guint32 class_id; /* allocation class; see lib/match/keys.h */
 	/* last_ts less the time of the last ALLOC or FREE on another CPU than

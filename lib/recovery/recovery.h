@@ -18,9 +18,10 @@ typedef struct kmt_recovery KmtRecovery;
 /* The state to restore. Either relay_path or instance is set. */
 typedef struct {
 	const char *relay_path; /* DEBUGFS/kmemtrace */
-	gboolean was_enabled;	/* value of its file "enabled" before */
-	const char *filter;	/* value of its file "filter" before; NULL: do
-				 * not restore */
+	gboolean was_enabled;	/* value of relay_path/enabled before the
+				 * recording */
+	const char *filter;	/* value of relay_path/filter before it; NULL:
+				 * do not restore */
 	const char *instance;	/* path of a tracefs instance to remove */
 } KmtRecoveryState;
 

@@ -76,10 +76,10 @@ static noinline void gap_alloc_contig_pages(void)
 
 /*
  * Since Linux 6.12 a range can be a compound page, if the range is one block of
- * the free lists or several blocks of the largest order. Since Linux 6.19 the
+ * the free lists or several blocks of the largest order. Since Linux 7.0 the
  * reference count of this page is 0.
  */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0)
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
 static noinline void gap_alloc_contig_compound(void)
 {
 	struct page *first;

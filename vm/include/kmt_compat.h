@@ -16,9 +16,13 @@
 
 #include <uapi/linux/kmemtrace_abi.h>
 
-/* Linux 6.8: up to Linux 6.3, MAX_ORDER is one above the largest order. */
+/* Linux 6.8: until then the largest order is MAX_ORDER, before 6.4 MAX_ORDER - 1. */
 #ifndef MAX_PAGE_ORDER
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
+#define MAX_PAGE_ORDER	MAX_ORDER
+#else
 #define MAX_PAGE_ORDER	(MAX_ORDER - 1)
+#endif
 #endif
 
 /* Linux 6.14: until then the function has another name. */

@@ -252,7 +252,7 @@ static int kmemtrace_ioc_info(struct kmemtrace_open *opened,
 	return copy_to_user(argument, &info, sizeof(info)) ? -EFAULT : 0;
 }
 
-/* Context: opened->lock. */
+/* Context: opened->lock is held. */
 static int kmemtrace_ioc_take(struct kmemtrace_open *opened,
 			      struct kmemtrace_buffers *buffers,
 			      unsigned int generation, void __user *argument)
@@ -286,7 +286,7 @@ static int kmemtrace_ioc_take(struct kmemtrace_open *opened,
 	return copy_to_user(argument, &take, sizeof(take)) ? -EFAULT : 0;
 }
 
-/* Context: opened->lock. */
+/* Context: opened->lock is held. */
 static int kmemtrace_ioc_give(struct kmemtrace_open *opened,
 			      struct kmemtrace_buffers *buffers,
 			      unsigned int generation, void __user *argument)

@@ -55,7 +55,7 @@ struct kmemtrace_cpu {
 	/* Lost events for the reasons "no room" and "moved" of writer.h. */
 	u64			lost;
 	u64			reported;	/* part of lost in LOST records */
-	/* No event of lost that is not in LOST records was lost before this time. */
+	/* Lower bound of the times of the events of lost that are not reported yet. */
 	u64			since;
 	seqcount_t		seq;		/* protects lost, for 32-bit readers */
 	/* Lost events in an NMI, a guarded section, or the writing of a record. */

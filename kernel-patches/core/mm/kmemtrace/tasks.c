@@ -58,7 +58,8 @@ static DEFINE_RAW_SPINLOCK(kmemtrace_tasks_lock);
 static unsigned int kmemtrace_n_tasks __ro_after_init = KMEMTRACE_TASKS;
 static struct kmemtrace_task *kmemtrace_tasks;	/* NULL before the first session */
 static u64 kmemtrace_tasks_logged;		/* names logged in this session */
-static u64 kmemtrace_tasks_exact_after;		/* until of the last dropped name */
+/* until of the newest overwritten name: names up to this time may be missing. */
+static u64 kmemtrace_tasks_exact_after;
 
 /*
  * The tasks that were alive when the session ended; NULL while a session lasts, before
