@@ -24,6 +24,7 @@
 
 #define pr_fmt(fmt) "kmemtrace: " fmt
 
+#include <linux/init.h>
 #include <linux/irq_work.h>
 #include <linux/jump_label.h>
 #include <linux/kernel.h>
@@ -34,13 +35,29 @@
 #include <linux/workqueue.h>
 
 #include "clock.h"
+#include "guard.h"
 
 DEFINE_STATIC_KEY_FALSE(kmemtrace_unstable);
+
+#ifdef CONFIG_X86
+/*
+ * tsc_init() sets the boot CPU's cyc2ns.seq back to 0.  A copy of the factors from before
+ * would be taken for current when the number is reached again, so replace it now.
+ */
+static int __init kmemtrace_replace_inlined_clock(void)
+{
+	kmemtrace_recheck();
+	return 0;
+}
+early_initcall(kmemtrace_replace_inlined_clock);
+#endif
 
 /* Switching a static key may sleep, so a work item does it. */
 static void kmemtrace_use_local_clock(struct work_struct *work)
 {
 	static_branch_enable(&kmemtrace_unstable);
+	/* In the slow path, each CPU stops to use the inlined clock. */
+	kmemtrace_recheck();
 	pr_info("sched_clock() is unstable; using local_clock()\n");
 }
 

@@ -23,6 +23,9 @@ DEFINE_PER_CPU_ALIGNED(struct kmemtrace_cpu, kmemtrace_cpus) = {
 	.limit	= -1,
 	.buf	= &kmemtrace_no_buf,
 	.own	= &kmemtrace_no_buf,
+#ifdef CONFIG_X86
+	.tsc	= { .seq = CYC2NS_NO_COPY },
+#endif
 };
 
 bool kmemtrace_recording __read_mostly;

@@ -34,6 +34,10 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
+#ifdef CONFIG_X86
+#include <asm/cyc2ns.h>
+#endif
+
 /*
  * The state of a CPU's writer.  Other CPUs may read lost and refused and set limit to
  * -1 at any time.  They change other members only while this CPU is offline or no CPU
@@ -52,6 +56,9 @@ struct kmemtrace_cpu {
 	/* The buffer that this CPU writes to, or &kmemtrace_no_buf. */
 	struct rchan_buf	*own;
 	u64			last;		/* time of the last record or reset */
+#ifdef CONFIG_X86
+	struct cyc2ns_copy	tsc;		/* for the inlined clock */
+#endif
 	/* Lost events for the reasons "no room" and "moved" of writer.h. */
 	u64			lost;
 	u64			reported;	/* part of lost in LOST records */

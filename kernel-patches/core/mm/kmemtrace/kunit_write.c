@@ -88,16 +88,18 @@ static void kmemtrace_test_write(struct kmemtrace_test_set *set, unsigned int co
 
 	kmemtrace_guard_enter(&guard);
 	if (kmemtrace_has_room(set->buf)) {
-		void *slot = set->buf->data + set->buf->offset;
+		size_t offset = set->buf->offset;
+		void *slot = set->buf->data + offset;
 
-		/* kmemtrace_write() reads own after it has read the clock. */
+		/* If the clock is a function call, kmemtrace_write() reads own after it. */
 		own = raw_cpu_read(kmemtrace_cpus.own);
 		raw_cpu_write(kmemtrace_cpus.own, set->buf);
 		/* A buffer contains old records, so the slot is not all zeros. */
 		memset(slot, 0xff, kmemtrace_record_size);
-		kmemtrace_write(slot, kmemtrace_record_size, context, event_id,
-				KMEMTRACE_TYPE_KMALLOC, 0x1234, 0xabcdef0123456789ULL, 100,
-				128, GFP_KERNEL, 3, 77, account);
+		kmemtrace_write(set->buf, offset, kmemtrace_record_size, context,
+				event_id, KMEMTRACE_TYPE_KMALLOC, 0x1234,
+				0xabcdef0123456789ULL, 100, 128, GFP_KERNEL, 3, 77,
+				account);
 		memcpy(event, slot, sizeof(*event));
 		raw_cpu_write(kmemtrace_cpus.own, own);
 	}
@@ -139,6 +141,26 @@ static void kmemtrace_test_context(struct kunit *test)
 	/* With soft interrupts disabled, the context is not a soft interrupt. */
 	kmemtrace_test_write(set, SOFTIRQ_DISABLE_OFFSET, KMEMTRACE_EVENT_FREE, 0, &event);
 	KUNIT_EXPECT_EQ(test, event.flags, 0);
+}
+
+/* While the inlined clock is in use, it is sched_clock(). */
+static void kmemtrace_test_clock(struct kunit *test)
+{
+	struct kmemtrace_guard guard;
+	u64 before, now, after;
+	bool inlined;
+
+	kmemtrace_guard_enter(&guard);
+	kmemtrace_renew_inlined_clock(raw_cpu_ptr(&kmemtrace_cpus));
+	inlined = kmemtrace_clock_is_inlined();
+	before = kmemtrace_raw_clock();
+	now = inlined ? kmemtrace_inlined_clock() : before;
+	after = kmemtrace_raw_clock();
+	kmemtrace_guard_leave(&guard);
+	if (!inlined)
+		kunit_skip(test, "sched_clock() is not the TSC");
+	KUNIT_EXPECT_LE(test, before, now);
+	KUNIT_EXPECT_LE(test, now, after);
 }
 
 /* --- Buffers ---------------------------------------------------------------------- */
@@ -409,6 +431,7 @@ static void kmemtrace_test_held(struct kunit *test)
 static struct kunit_case kmemtrace_write_cases[] = {
 	KUNIT_CASE(kmemtrace_test_layout),
 	KUNIT_CASE(kmemtrace_test_context),
+	KUNIT_CASE(kmemtrace_test_clock),
 	KUNIT_CASE(kmemtrace_test_discard),
 	KUNIT_CASE(kmemtrace_test_overwrite),
 	KUNIT_CASE(kmemtrace_test_release),

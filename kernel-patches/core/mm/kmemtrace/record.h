@@ -16,23 +16,29 @@
 #include "clock.h"
 #include "compat.h"
 #include "guard.h"
+#include "inlined_clock.h"
 #include "tags.h"
 #include "writer.h"
 
 /*
- * Return the current time in nanoseconds, or the last timestamp of this CPU if the
- * clock has stepped back, and store the result as the last timestamp.  Context:
- * interrupts are off.
+ * Return @now, or the last timestamp of this CPU if the clock has stepped back, and
+ * store the result as the last timestamp.  Unit: nanoseconds.  Context: interrupts are
+ * off.
  */
-static __always_inline u64 kmemtrace_cpu_clock(void)
+static __always_inline u64 kmemtrace_not_back(u64 now)
 {
-	u64 now = kmemtrace_raw_clock();
 	u64 last = raw_cpu_read(kmemtrace_cpus.last);
 
 	if (unlikely((s64)(now - last) < 0))
 		now = last;
 	raw_cpu_write(kmemtrace_cpus.last, now);
 	return now;
+}
+
+/* Return a timestamp for a record, in nanoseconds.  Context: interrupts are off. */
+static __always_inline u64 kmemtrace_cpu_clock(void)
+{
+	return kmemtrace_not_back(kmemtrace_raw_clock());
 }
 
 /*
@@ -76,20 +82,28 @@ kmemtrace_fill(struct kmemtrace_event *event, u8 event_id, u8 type_id,
 }
 
 /*
- * Store the timestamp of the record at the writer's position, and commit the record of
- * @size bytes.  Return the buffer.  Context: the writer, interrupts off.
+ * Store the timestamp of the record at the writer's position, which is @offset in @buf,
+ * and commit the record of @size bytes.  Return the buffer.  Context: the writer,
+ * interrupts off.
  *
- * The timestamp is stored last, and the address of the record is computed again after
- * the clock was read: reading the clock is a function call, and loading the address
- * again costs less than preserving registers across the call.
+ * The timestamp is stored last.  If the clock is a function call, the address of the
+ * record is computed again after the call, because loading the address again costs less
+ * than preserving registers across the call.
  */
-static __always_inline struct rchan_buf *kmemtrace_finish(size_t size)
+static __always_inline struct rchan_buf *
+kmemtrace_finish(struct rchan_buf *buf, size_t offset, size_t size)
 {
-	u64 now = kmemtrace_cpu_clock();
-	struct rchan_buf *buf = raw_cpu_read(kmemtrace_cpus.own);
-	size_t offset = buf->offset;
-	struct kmemtrace_event *event = buf->data + offset;
+	struct kmemtrace_event *event;
+	u64 now;
 
+	if (kmemtrace_clock_is_inlined()) {
+		now = kmemtrace_not_back(kmemtrace_inlined_clock());
+	} else {
+		now = kmemtrace_not_back(kmemtrace_raw_clock());
+		buf = raw_cpu_read(kmemtrace_cpus.own);
+		offset = buf->offset;
+	}
+	event = buf->data + offset;
 	event->timestamp = now;
 	kmemtrace_publish(buf, offset + size);
 	return buf;
@@ -97,19 +111,21 @@ static __always_inline struct rchan_buf *kmemtrace_finish(size_t size)
 
 /*
  * Write and commit a record to the buffer of this CPU, which has room.  Return the
- * buffer.  @event: the writer's position.  @size: size of a record, in bytes; unused
- * for version 1.  The caller has written the bytes beyond struct kmemtrace_event_v2,
- * because the memory may contain an old record.  @context: preempt_count().  @account:
- * KMEMTRACE_FLAG_ACCOUNT or 0.  Context: the writer of the buffer, interrupts off,
- * kmemtrace_cpus.buf is &kmemtrace_busy.
+ * buffer.  @offset: the writer's position in @buf.  @size: size of a record, in bytes;
+ * unused for version 1.  The caller has written the bytes beyond struct
+ * kmemtrace_event_v2, because the memory may contain an old record.  @context:
+ * preempt_count().  @account: KMEMTRACE_FLAG_ACCOUNT or 0.  Context: the writer of the
+ * buffer, interrupts off, kmemtrace_cpus.buf is &kmemtrace_busy.
  */
 static __always_inline struct rchan_buf *
-kmemtrace_write(struct kmemtrace_event_v2 *event, u16 size,
+kmemtrace_write(struct rchan_buf *buf, size_t offset, u16 size,
 		unsigned int context, u8 event_id, u8 type_id,
 		unsigned long call_site, u64 ptr, size_t bytes_req,
 		size_t bytes_alloc, gfp_t gfp_flags, int node, u16 cache,
 		u16 account)
 {
+	struct kmemtrace_event_v2 *event = buf->data + offset;
+
 	kmemtrace_test_point(KMEMTRACE_TEST_SLOT);
 	if (static_branch_likely(&kmemtrace_v2)) {
 		kmemtrace_fill(&event->v1, event_id, type_id, size,
@@ -120,11 +136,11 @@ kmemtrace_write(struct kmemtrace_event_v2 *event, u16 size,
 		event->flags = account;
 		if (unlikely(kmemtrace_in_interrupt(context)))
 			event->flags |= kmemtrace_interrupt_flags(context);
-		return kmemtrace_finish(size);
+		return kmemtrace_finish(buf, offset, size);
 	}
 	kmemtrace_fill(&event->v1, event_id, type_id, sizeof(event->v1),
 		       call_site, ptr, bytes_req, bytes_alloc, gfp_flags, node);
-	return kmemtrace_finish(sizeof(event->v1));
+	return kmemtrace_finish(buf, offset, sizeof(event->v1));
 }
 
 /*
@@ -169,7 +185,7 @@ kmemtrace_record(u8 event_id, u8 type_id, unsigned long call_site, u64 ptr,
 		 */
 		raw_cpu_write(kmemtrace_cpus.buf, &kmemtrace_busy);
 		barrier();
-		buf = kmemtrace_write(buf->data + offset,
+		buf = kmemtrace_write(buf, offset,
 				      sizeof(struct kmemtrace_event_v2),
 				      context, event_id, type_id, site,
 				      ptr, bytes_req, bytes_alloc, gfp_flags,

@@ -173,6 +173,7 @@ again:
 		 READ_ONCE(kmemtrace_live.buffers) != live);
 	kmemtrace_test_point(KMEMTRACE_TEST_ROOM);
 	kmemtrace_check_clock();
+	kmemtrace_renew_inlined_clock(kc);
 	/* Send each event to kmemtrace_record_slow(), which calls these functions. */
 	if (READ_ONCE(kmemtrace_filter_hook) || READ_ONCE(kmemtrace_watcher) ||
 	    kmemtrace_with_stacks())
@@ -323,7 +324,7 @@ noinline void kmemtrace_record_slow(u8 event_id, u8 type_id,
 	if (buf) {
 		if (kmemtrace_with_stacks())
 			kmemtrace_put_stack(buf->data + buf->offset, stack);
-		kmemtrace_write(buf->data + buf->offset, kmemtrace_record_size,
+		kmemtrace_write(buf, buf->offset, kmemtrace_record_size,
 				preempt_count(), event_id, type_id, site,
 				ptr, bytes_req, bytes_alloc, gfp_flags, node,
 				cache, account);
