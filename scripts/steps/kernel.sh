@@ -10,6 +10,8 @@ kernel_options()
 	6-12) echo "--linux 6.12 slub" ;;
 	newest) echo "--linux newest slub" ;;
 	arm64|s390x|arm) echo "--linux newest --arch $1 slub" ;;
+	6-1-*) echo "--linux 6.1 --arch ${1##*-} slub" ;;
+	6-12-*) echo "--linux 6.12 --arch ${1##*-} slub" ;;
 	*) echo "$1" ;;
 	esac
 }
@@ -73,6 +75,10 @@ step_kernel_newest() { kernel_step newest; }
 step_kernel_arm64() { kernel_step arm64; }
 step_kernel_s390x() { kernel_step s390x; }
 step_kernel_arm() { kernel_step arm; }
+step_kernel_6_1_arm64() { kernel_step 6-1-arm64; }
+step_kernel_6_1_s390x() { kernel_step 6-1-s390x; }
+step_kernel_6_12_arm64() { kernel_step 6-12-arm64; }
+step_kernel_6_12_s390x() { kernel_step 6-12-s390x; }
 step_kernel_debug() { kernel slub debug; }
 step_kernel_debug_newest() { kernel --linux newest slub debug; }
 

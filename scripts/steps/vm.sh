@@ -78,6 +78,10 @@ foreign=(--fail-on-trouble --timeout 900 "${traced[@]}")
 step_boot_arm64() { boot arm64 "${foreign[@]}"; }
 step_boot_s390x() { boot s390x "${foreign[@]}"; }
 step_boot_arm() { boot arm "${foreign[@]}"; }
+step_boot_6_1_arm64() { boot 6-1-arm64 "${foreign[@]}"; }
+step_boot_6_1_s390x() { boot 6-1-s390x "${foreign[@]}"; }
+step_boot_6_12_arm64() { boot 6-12-arm64 "${foreign[@]}"; }
+step_boot_6_12_s390x() { boot 6-12-s390x "${foreign[@]}"; }
 
 # judge_gap FOLDER: compare the records with the work that the module reports.
 judge_gap()
@@ -106,6 +110,10 @@ step_gap_6_12() { gap 6-12 --fail-on-trouble "${gap_opts[@]}"; }
 step_gap_arm64() { gap arm64 "${foreign[@]}"; }
 step_gap_s390x() { gap s390x "${foreign[@]}"; }
 step_gap_arm() { gap arm "${foreign[@]}"; }
+step_gap_6_1_arm64() { gap 6-1-arm64 "${foreign[@]}"; }
+step_gap_6_1_s390x() { gap 6-1-s390x "${foreign[@]}"; }
+step_gap_6_12_arm64() { gap 6-12-arm64 "${foreign[@]}"; }
+step_gap_6_12_s390x() { gap 6-12-s390x "${foreign[@]}"; }
 
 # The counting test has the same figures on each architecture.
 step_equal_counts()
