@@ -50,8 +50,8 @@ ELSEWHERE = re.compile(
     r"(native_)?queued_spin_lock_slowpath|__this_cpu_preempt_check|"
     r"debug_smp_processor_id|rcu_\w+|__warn_printk|"
     # The clock, and work deferred to an interrupt.
-    r"sched_clock\w*|ktime_get\w*|native_sched_clock|read_tsc|irq_work_queue|"
-    r"static_key_\w+|"
+    r"sched_clock\w*|ktime_get\w*|(using_)?native_sched_clock|read_tsc|"
+    r"irq_work_queue|static_key_\w+|"
     # The unwinders and the stack depot. The stack is saved outside of the guard.
     r"stack_trace_save|stack_depot_\w+|__stack_depot_save|filter_irq_stacks|"
     r"core_kernel_text|__module_(text_)?address|orc_find_call|"

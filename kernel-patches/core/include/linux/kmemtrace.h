@@ -289,18 +289,6 @@ void kmemtrace_cache_destroyed(struct kmem_cache *s);
 	} while (0)
 
 /**
- * kmemtrace_page_alloc_enabled - test whether allocations of pages are recorded
- *
- * A function on a hot path tests this before it allocates, and calls another function
- * while tracing is on: while tracing is off, the function then need not preserve its
- * arguments for the hook after the allocation.
- *
- * Context: any.
- * Return: whether kmemtrace_page_alloc() records an event.
- */
-#define kmemtrace_page_alloc_enabled()	trace_kmemtrace_page_alloc_enabled()
-
-/**
  * kmemtrace_report_pages - record an allocation of pages by its sizes
  * @call_site: return address of the allocator's function
  * @page: the first page, or NULL if the allocation failed
@@ -637,11 +625,6 @@ static inline void kmemtrace_free_bulk(unsigned long call_site,
 				       struct kmem_cache *s, size_t nr,
 				       void **p)
 {
-}
-
-static inline bool kmemtrace_page_alloc_enabled(void)
-{
-	return false;
 }
 
 static inline void kmemtrace_page_alloc(unsigned long call_site,

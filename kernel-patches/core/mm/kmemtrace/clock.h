@@ -15,6 +15,9 @@
  */
 DECLARE_STATIC_KEY_FALSE(kmemtrace_unstable);
 
+/* Return local_clock(), in nanoseconds.  Context: any, preemption off. */
+u64 kmemtrace_local_clock(void);
+
 /*
  * Return the time on this CPU, in nanoseconds.  The time of this function may step
  * back.  Context: any, preemption off.
@@ -22,7 +25,7 @@ DECLARE_STATIC_KEY_FALSE(kmemtrace_unstable);
 static __always_inline u64 kmemtrace_raw_clock(void)
 {
 	if (static_branch_unlikely(&kmemtrace_unstable))
-		return local_clock();
+		return kmemtrace_local_clock();
 	return kmemtrace_sched_clock();
 }
 

@@ -28,9 +28,9 @@ static inline void kmemtrace_renew_inlined_clock(struct kmemtrace_cpu *kc)
 }
 
 /*
- * Return whether kmemtrace_inlined_clock() is the clock on this CPU.  Another CPU may
- * change the factors after the test; the times by the old and the new factors are equal
- * at that moment.  Context: any, interrupts off.
+ * Return whether kmemtrace_inlined_clock() is the clock on this CPU.  If another CPU
+ * changes the factors after the test, the clock returns what sched_clock() returned just
+ * before the change.  Context: any, interrupts off.
  */
 static __always_inline bool kmemtrace_clock_is_inlined(void)
 {

@@ -31,7 +31,7 @@ struct cyc2ns_copy {
 	unsigned int	seq;		/* cyc2ns.seq at the copy, or CYC2NS_NO_COPY */
 };
 
-/* No value of cyc2ns.seq: the kernel changes the factors a few times since boot. */
+/* No value of cyc2ns.seq, which would reach UINT_MAX after 2^31 changes. */
 #define CYC2NS_NO_COPY	UINT_MAX
 
 /*
