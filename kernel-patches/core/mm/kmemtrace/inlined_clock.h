@@ -18,15 +18,6 @@
 
 #ifdef CONFIG_X86
 
-/* Renew this CPU's copy of the factors.  Context: any, interrupts off. */
-static inline void kmemtrace_renew_inlined_clock(struct kmemtrace_cpu *kc)
-{
-	if (static_branch_unlikely(&kmemtrace_unstable))
-		kc->tsc.seq = CYC2NS_NO_COPY;
-	else
-		cyc2ns_copy(&kc->tsc);
-}
-
 /*
  * Return whether kmemtrace_inlined_clock() is the clock on this CPU.  If another CPU
  * changes the factors after the test, the clock returns what sched_clock() returned just
@@ -44,6 +35,15 @@ static __always_inline u64 kmemtrace_inlined_clock(void)
 	return cyc2ns_mul_shr(rdtsc(), raw_cpu_read(kmemtrace_cpus.tsc.mul),
 			      raw_cpu_read(kmemtrace_cpus.tsc.shift)) +
 	       raw_cpu_read(kmemtrace_cpus.tsc.offset);
+}
+
+/* Renew this CPU's copy if it is not current.  Context: any, interrupts off. */
+static inline void kmemtrace_renew_inlined_clock(struct kmemtrace_cpu *kc)
+{
+	if (static_branch_unlikely(&kmemtrace_unstable))
+		kc->tsc.seq = CYC2NS_NO_COPY;
+	else if (!kmemtrace_clock_is_inlined())
+		cyc2ns_copy(&kc->tsc);
 }
 
 #else
