@@ -157,12 +157,12 @@ step_small()
 	ours=$(cd "$kmt_top/kernel-patches/core" &&
 		find mm -name '*.c' ! -name test.c ! -name tags.c ! -name 'kunit_*.c' |
 		sed 's/c$/o/' | sort | tr '\n' ' ')
-	# This configuration has neither NUMA, nor the other slab allocators, nor ORC, and
-	# without kmemtrace no relay.
+	# This configuration has neither NUMA, nor the other slab allocators, nor the RCU of
+	# several processors, nor ORC, and without kmemtrace no relay.
 	hooked=$(sed "/^#/d;/^\$/d;s,^,$kmt_top/kernel-patches/hooks/," \
 		"$kmt_top/kernel-patches/hooks/series-6.1" |
 		xargs sed -n 's:^+++ b/\([^ \t]*\)\.c\s*$:\1.o:p' | sort -u |
-		grep -vE '^(mm/(slab|slob|mempolicy)|kernel/(relay|module/.*)|arch/.*)\.o$' | tr '\n' ' ')
+		grep -vE '^(mm/(slab|slob|mempolicy)|kernel/(relay|rcu/tree|module/.*)|.*/unwind_orc)\.o$' | tr '\n' ' ')
 	built=$("$kmt_top/vm/build" -q --only "W=1 $ours lib/stackdepot.o kernel/relay.o" \
 		slub small 2>"$messages")
 	# Both unwinders use struct module, which a kernel without modules lacks.
