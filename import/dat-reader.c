@@ -210,8 +210,8 @@ static gboolean survey_all(KmtDatReader *r, GError **error)
  *
  * The damaged pages of a CPU contained KmtDatStats.events minus the events in
  * intact pages. This is the number of a gap only if the CPU has one gap.
- * Likewise, the overruns that no page reports with a number belong to one loss
- * only if one page reports a loss without a number.
+ * The overruns of a CPU that no page reports with a number are the number of a
+ * loss only if exactly one page reports a loss without a number.
  */
 static KmtDatLosses count_losses(const KmtDatSurvey *s,
 				 const KmtDatStats *stats)

@@ -49,8 +49,8 @@ static void compute_kind_totals(KmtAccounting *accounting,
 		if (frees)
 			totals[i].frees = frees[i];
 	}
-	/* Of the counters of slab, only the peak is used. The other totals of
-	 * slab are the sums of kmalloc and cache. */
+	/* The counters of the kind slab provide only its peak. Its other totals
+	 * are the sums of the kinds kmalloc and cache. */
 	*slab = (KmtTotals){.peak_bytes_alloc = slab->peak_bytes_alloc,
 			    .peak_timestamp = slab->peak_timestamp};
 	accounting->aggregate->overflowed |=

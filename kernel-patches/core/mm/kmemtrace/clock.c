@@ -56,7 +56,7 @@ early_initcall(kmemtrace_replace_inlined_clock);
 static void kmemtrace_use_local_clock(struct work_struct *work)
 {
 	static_branch_enable(&kmemtrace_unstable);
-	/* In the slow path, each CPU stops to use the inlined clock. */
+	/* Each CPU now enters the slow path, which disables its inlined clock. */
 	kmemtrace_recheck();
 	pr_info("sched_clock() is unstable; using local_clock()\n");
 }

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The factors with which native_sched_clock() converts the TSC to nanoseconds, for code
  * that cannot afford the call of sched_clock().
