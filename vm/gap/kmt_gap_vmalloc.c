@@ -64,7 +64,8 @@ static noinline void gap_kvmalloc(size_t size)
 	if (!is_vmalloc_addr(large))
 		pr_err("kmalloc() gave %zu bytes\n", size);
 	say_alloc_any("vmalloc", 2, size + size / PAGE_SIZE * sizeof(void *));
-	say_freed("vmalloc", 2, "kvfree|gap_kvmalloc|__vfree|gap_vmallocs");
+	/* The area, and its array of pages, which Linux 6.1 frees in __vunmap(). */
+	say_freed("vmalloc", 2, "kvfree|gap_kvmalloc|__vfree|__vunmap|gap_vmallocs");
 	/* Up to Linux 6.12 the small object's call site is kvmalloc_node(). */
 	if (LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0))
 		say_alloc("kmalloc", 1, 100, GFP_KERNEL);
