@@ -170,6 +170,8 @@ coverage()
 step_coverage_slub() { coverage slub; }
 step_coverage_6_12() { coverage 6-12; }
 step_coverage_newest() { coverage newest; }
+step_coverage_arm64() { coverage arm64; }
+step_coverage_s390x() { coverage s390x; }
 
 # The tests that the kernel patches bring along, on the kernel of OPTIONS of vm/build.
 selftest()
