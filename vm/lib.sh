@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# Functions that vm/build and vm/run share. The file is sourced; $0 is the program.
+# Functions that the programs of vm/ share. The file is sourced; $0 is the program.
 
 # shellcheck disable=SC2034 # used by those who source this
 kmt_top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

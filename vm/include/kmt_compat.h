@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Functions of the newest kernel for the test modules, on older kernels. An entry that
- * replaces a function or a macro names the version from which it is no longer needed.
+ * replaces a function or a macro names the last version that needs the entry.
  */
 #ifndef KMT_COMPAT_H
 #define KMT_COMPAT_H
@@ -16,7 +16,7 @@
 
 #include <uapi/linux/kmemtrace_abi.h>
 
-/* Linux 6.8: until then the largest order is MAX_ORDER, before 6.4 MAX_ORDER - 1. */
+/* Until Linux 6.7 the largest order is MAX_ORDER, until 6.3 MAX_ORDER - 1. */
 #ifndef MAX_PAGE_ORDER
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
 #define MAX_PAGE_ORDER	MAX_ORDER
@@ -25,24 +25,24 @@
 #endif
 #endif
 
-/* Linux 6.14: until then the function has another name. */
+/* Until Linux 6.13 the function has another name. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)
 #define alloc_pages_bulk(gfp, n, pages)	alloc_pages_bulk_array(gfp, n, pages)
 #endif
 
-/* Linux 6.10: since then the symbol of many allocating functions has a suffix. */
+/* Since Linux 6.10 the symbol of many allocating functions has a suffix. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0)
 #define KMT_NOPROF(name)	name "_noprof"
 #else
 #define KMT_NOPROF(name)	name
 #endif
 
-/* Linux 6.16: until then the parameter is the migrate type. */
+/* Until Linux 6.15 the parameter is the migrate type. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 16, 0)
 #define ACR_FLAGS_NONE	MIGRATE_MOVABLE
 #endif
 
-/* Linux 6.13: until then the function of a timer is set separately. */
+/* Until Linux 6.12 the function of a timer is set separately. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
 #include <linux/hrtimer.h>
 

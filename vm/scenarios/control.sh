@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=dash
 # Events, filters and reset, also while a reader runs and CPUs come and go, and
-# what the files of control say to what they do not understand. tests/vm/control.py
+# how the files of control reject invalid input. tests/vm/control.py
 # judges the captures. Boot without kmemtrace.enable.
 # shellcheck source-path=SCRIPTDIR source=../guest/lib.sh
 . /lib.sh

@@ -1,8 +1,8 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=dash
-# Takes each way through the allocators under tracing; tests/vm/gap.py holds the
-# capture against what the module printed. Then sessions with events in NMI context,
+# Takes each way through the allocators under tracing; tests/vm/gap.py compares
+# the capture with what the module printed. Then sessions with events in NMI context,
 # which must be counted as lost and nothing else. With 5 GB of memory and
 # hugetlb_cma=1G there are gigantic pages and a CMA area.
 # shellcheck source-path=SCRIPTDIR source=../guest/lib.sh

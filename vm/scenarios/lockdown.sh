@@ -1,8 +1,7 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=dash
-# A kernel that is locked down hands out nothing: every file that is in debugfs is
-# opened at each level of lockdown. Boot a kernel with the lockdown LSM, with
+# Check which files in debugfs each level of lockdown refuses to open. Boot a kernel with the lockdown LSM, with
 # kmemtrace.stacks=yes; also sourced at the end of another scenario, as a level
 # cannot be lowered again.
 # shellcheck source-path=SCRIPTDIR source=../guest/lib.sh

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=dash
 # Buffers far too small for the load. An independent probe writes down every
-# event; tests/vm/loss.py says from that how many the capture lacks. Boot with
+# event; tests/vm/loss.py computes from that how many the capture lacks. Boot with
 # kmemtrace.subbufs=2 kmemtrace.subbuf_size=57344 kmemtrace.tasks=16.
 # shellcheck source-path=SCRIPTDIR source=../guest/lib.sh
 . /lib.sh

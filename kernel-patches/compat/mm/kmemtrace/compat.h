@@ -14,8 +14,8 @@
 #include <linux/stackdepot.h>
 #include <linux/version.h>
 /*
- * The header that declares struct folio_batch was renamed after Linux 6.10;
- * <linux/writeback.h> includes the header under both names.
+ * <linux/writeback.h> includes the header of struct folio_batch, which some version
+ * since 6.10 renamed from pagevec.h to folio_batch.h.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0)
 #include <linux/writeback.h>
