@@ -131,7 +131,8 @@ def collect(events, symbols, own_caches):
                 made[owner].bytes_freed_by[function] += size[space, event.ptr]
                 if owner[0].startswith("gap_") and owner[1] != kind:
                     problems.append(f"{owner}: freed as {kind} by {function}")
-            elif function.startswith("gap_") or event.cache in own_caches:
+            elif (function.startswith("gap_") or event.cache in own_caches
+                  or kind == "vmalloc"):
                 problems.append(f"{function}: freed {event.ptr:#x} ({kind}),"
                                 " which was not allocated")
     return made, pages, problems

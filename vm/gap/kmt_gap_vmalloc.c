@@ -3,6 +3,7 @@
 #include "kmt_gap.h"
 
 #include <linux/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
@@ -64,7 +65,7 @@ static noinline void gap_kvmalloc(size_t size)
 	if (!is_vmalloc_addr(large))
 		pr_err("kmalloc() gave %zu bytes\n", size);
 	say_alloc_any("vmalloc", 2, size + size / PAGE_SIZE * sizeof(void *));
-	/* The area, and its array of pages, which Linux 6.1 frees in __vunmap(). */
+	/* The area, and its array of pages, which __vunmap() frees in 6.1. */
 	say_freed("vmalloc", 2, "kvfree|gap_kvmalloc|__vfree|__vunmap|gap_vmallocs");
 	/* Up to Linux 6.12 the small object's call site is kvmalloc_node(). */
 	if (LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0))
@@ -121,6 +122,32 @@ static noinline void gap_vmalloc_fails(void)
 }
 
 /*
+ * The allocation of huge pages fails, as if memory were fragmented, because a fatal
+ * signal is pending. The kernel then tries single pages, which the signal does not
+ * prevent while the bulk allocator provides them.
+ */
+static noinline void gap_vmalloc_huge_fails(void)
+{
+	void *area;
+
+	spin_lock_irq(&current->sighand->siglock);
+	sigaddset(&current->pending.signal, SIGKILL);
+	set_tsk_thread_flag(current, TIF_SIGPENDING);
+	spin_unlock_irq(&current->sighand->siglock);
+
+	area = vmalloc_huge(PMD_SIZE, GFP_KERNEL);
+
+	spin_lock_irq(&current->sighand->siglock);
+	sigdelset(&current->pending.signal, SIGKILL);
+	recalc_sigpending();
+	spin_unlock_irq(&current->sighand->siglock);
+
+	vfree(area);
+	say_alloc_any("vmalloc", area ? 1 : 0, area ? PMD_SIZE : 0);
+	say_freed("vmalloc", area ? 1 : 0, __func__);
+}
+
+/*
  * vrealloc() in place: a free, and an allocation of another size. The function
  * exists since Linux 6.12, and modules can call it since Linux 6.16.
  */
@@ -157,5 +184,6 @@ void gap_vmallocs(void)
 	gap_vmap();
 	gap_vmap_put_pages();
 	gap_vmalloc_fails();
+	gap_vmalloc_huge_fails();
 	gap_vrealloc();
 }
