@@ -145,7 +145,8 @@ static __always_inline u16 kmemtrace_interrupt_flags(unsigned int context)
 	       (in_serving_softirq() ? KMEMTRACE_FLAG_SOFTIRQ : 0);
 }
 
-#ifdef CONFIG_X86_64
+/* User mode Linux sets CONFIG_X86_64, too, but not CONFIG_X86. */
+#if defined(CONFIG_X86) && defined(CONFIG_X86_64)
 /*
  * Return the address of the last word of this CPU's stack of hard interrupts, where the
  * kernel stores the interrupted stack pointer.  From Linux 6.2 to 6.14 the variable
