@@ -134,9 +134,11 @@ enum kmemtrace_type_id {
 	 * kmalloc(), kfree(), and related functions.  Since Linux 6.4 kfree()
 	 * also frees objects of caches.  Such a FREE record has the type CACHE
 	 * if the kernel can identify the cache, but the type KMALLOC if the
-	 * cache is merged with one of kmalloc().  On such a kernel, a FREE or
-	 * DEFER record of type KMALLOC is therefore valid for an object of
-	 * either type.
+	 * cache is merged with one of kmalloc().  With CONFIG_SLAB_BUCKETS,
+	 * FREE and DEFER records of some objects of kmalloc() have the type
+	 * CACHE, because the objects are in caches of their users.  On such a
+	 * kernel, a FREE or DEFER record of type KMALLOC or CACHE is therefore
+	 * valid for an object of either type.
 	 */
 	KMEMTRACE_TYPE_KMALLOC	= 0,
 	/* kmem_cache_alloc(), kmem_cache_free(), and related functions. */

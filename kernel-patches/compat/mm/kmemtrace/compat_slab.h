@@ -55,7 +55,8 @@ static __always_inline struct kmem_cache *kmemtrace_cache_of(const void *object)
  * Return the cache of an object that kfree() frees, or NULL if kmalloc() allocated the
  * object.  Since Linux 6.4 kfree() also frees the objects of caches.  If a cache is
  * merged with one of kmalloc(), the kernel cannot tell their objects apart, and the
- * function returns NULL.
+ * function returns NULL.  With CONFIG_SLAB_BUCKETS, some objects of kmalloc() are in
+ * caches of their users, and the function returns these caches.
  */
 static __always_inline struct kmem_cache *kmemtrace_kfree_cache(const void *object)
 {
