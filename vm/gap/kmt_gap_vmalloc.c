@@ -66,7 +66,8 @@ static noinline void gap_kvmalloc(size_t size)
 		pr_err("kmalloc() gave %zu bytes\n", size);
 	say_alloc_any("vmalloc", 2, size + size / PAGE_SIZE * sizeof(void *));
 	/* The area, and its array of pages, which __vunmap() frees in 6.1. */
-	say_freed("vmalloc", 2, "kvfree|gap_kvmalloc|__vfree|__vunmap|gap_vmallocs");
+	say_freed("vmalloc", 2,
+		  "kvfree|gap_kvmalloc|__vfree|__vunmap|gap_vmallocs");
 	/* Up to Linux 6.12 the small object's call site is kvmalloc_node(). */
 	if (LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0))
 		say_alloc("kmalloc", 1, 100, GFP_KERNEL);
@@ -122,9 +123,9 @@ static noinline void gap_vmalloc_fails(void)
 }
 
 /*
- * The allocation of huge pages fails, as if memory were fragmented, because a fatal
- * signal is pending. The kernel then tries single pages, which the signal does not
- * prevent while the bulk allocator provides them.
+ * The allocation of huge pages fails, as if memory were fragmented, because a
+ * fatal signal is pending. The kernel then tries single pages, which the signal
+ * does not prevent while the bulk allocator provides them.
  */
 static noinline void gap_vmalloc_huge_fails(void)
 {
