@@ -78,6 +78,7 @@ compact()
 
 huge_pool()
 {
+	[ -e /proc/sys/vm/nr_hugepages ] || { echo "note: no huge pages"; return; }
 	echo 24 >/proc/sys/vm/nr_hugepages
 	[ "$(cat /proc/sys/vm/nr_hugepages)" -gt 0 ] || fail "no pool of huge pages"
 	echo 0 >/proc/sys/vm/nr_hugepages
