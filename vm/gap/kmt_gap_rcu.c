@@ -101,6 +101,78 @@ static noinline void gap_kfree_rcu_cache(void)
 #endif
 }
 
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 3, 0)
+struct gap_rcu_nolock {
+	struct kvfree_rcu_head head;
+	char data[240];
+};
+
+/* Since Linux 7.3 a variant of kfree_rcu() is allowed in any context. */
+static noinline void gap_kfree_rcu_nolock(void)
+{
+	struct gap_rcu_nolock *object;
+	unsigned long i;
+
+	for (i = 0; i < N; i++) {
+		object = kmalloc(sizeof(*object), GFP_KERNEL);
+		kfree_rcu_nolock(object, head);
+	}
+	say_handed_over("kmalloc", N, N * sizeof(*object), GFP_KERNEL);
+}
+
+/* Interrupts are off, so full sheaves wait for an irq_work. */
+static noinline void gap_kfree_rcu_nolock_irqs_off(void)
+{
+	struct gap_rcu_nolock *object;
+	unsigned long flags, i;
+
+	local_irq_save(flags);
+	for (i = 0; i < N; i++) {
+		object = kmalloc(sizeof(*object), GFP_ATOMIC);
+		kfree_rcu_nolock(object, head);
+	}
+	local_irq_restore(flags);
+	say_handed_over("kmalloc", N, N * sizeof(*object), GFP_ATOMIC);
+}
+
+/* An irq_work passes objects without a slab to kfree_rcu(). */
+static noinline void gap_kfree_rcu_nolock_large(void)
+{
+	struct gap_rcu_nolock *object;
+	unsigned long i;
+
+	for (i = 0; i < 4; i++) {
+		object = kmalloc(200000, GFP_KERNEL);
+		kfree_rcu_nolock(object, head);
+	}
+	say_handed_over("kmalloc", 4, 4 * 200000, GFP_KERNEL);
+}
+
+static noinline void gap_kfree_rcu_nolock_vmalloc(void)
+{
+	struct gap_rcu_nolock *area;
+	unsigned long i;
+
+	for (i = 0; i < 4; i++) {
+		area = vmalloc(3 * PAGE_SIZE);
+		kfree_rcu_nolock(area, head);
+	}
+	say_handed_over("vmalloc", 4, 12 * PAGE_SIZE, GFP_KERNEL);
+}
+
+static void gap_kfree_rcus_nolock(void)
+{
+	gap_kfree_rcu_nolock();
+	gap_kfree_rcu_nolock_irqs_off();
+	gap_kfree_rcu_nolock_large();
+	gap_kfree_rcu_nolock_vmalloc();
+}
+#else
+static void gap_kfree_rcus_nolock(void)
+{
+}
+#endif
+
 /* A cache with a constructor is not merged with others of its size. */
 static void gap_construct(void *object)
 {
@@ -118,6 +190,7 @@ int gap_rcus(void)
 	gap_kfree_rcu_large();
 	gap_kvfree_rcu_vmalloc();
 	gap_kfree_rcu_cache();
+	gap_kfree_rcus_nolock();
 	return 0;
 }
 

@@ -69,11 +69,22 @@ static inline u64 kmt_page_address(struct page *page)
 
 /*
  * Wait until the memory that was passed to kfree_rcu() is freed. Until Linux 6.11 no
- * function waits for it; a worker frees the memory within some seconds. Sleeps.
+ * function waits for it; a worker frees the memory within some seconds. Since Linux 7.3
+ * modules cannot call that function: the end of a cache waits for all memory except
+ * the objects in sheaves, which kmem_cache_shrink() flushes. Sleeps.
  */
 static inline void kmt_kfree_rcu_barrier(void)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 3, 0)
+	unsigned int type, i;
+
+	kmem_cache_destroy(kmem_cache_create("kmt_barrier", 64, 0,
+					     SLAB_NO_MERGE, NULL));
+	for (type = 0; type < NR_KMALLOC_TYPES; type++)
+		for (i = 0; i <= KMALLOC_SHIFT_HIGH; i++)
+			if (kmalloc_caches[type][i])
+				kmem_cache_shrink(kmalloc_caches[type][i]);
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
 	kvfree_rcu_barrier();
 #else
 	msleep(6000);
