@@ -156,10 +156,20 @@ static noinline void gap_cma(void)
 }
 #endif
 
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 14, 0)
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 3, 0)
+struct page *__alloc_frozen_pages_noprof(gfp_t gfp, unsigned int order, int node,
+					 nodemask_t *nodes,
+					 unsigned int alloc_flags);
+#define gap_alloc_frozen(gfp, order)	\
+	__alloc_frozen_pages_noprof(gfp, order, 0, NULL, 0)
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 14, 0)
 struct page *__alloc_frozen_pages_noprof(gfp_t gfp, unsigned int order, int node,
 					 nodemask_t *nodes);
+#define gap_alloc_frozen(gfp, order)	\
+	__alloc_frozen_pages_noprof(gfp, order, 0, NULL)
+#endif
 
+#ifdef gap_alloc_frozen
 static noinline void gap_frozen_pages(void)
 {
 	void (*free)(struct page *page, unsigned int order) =
@@ -169,8 +179,7 @@ static noinline void gap_frozen_pages(void)
 	if (!free)
 		return;
 	for (i = 0; i < N; i++)
-		pages[i] = __alloc_frozen_pages_noprof(GFP_KERNEL, i & 1, 0,
-						       NULL);
+		pages[i] = gap_alloc_frozen(GFP_KERNEL, i & 1);
 	for (i = 0; i < N; i++)
 		free(pages[i], i & 1);
 	say_alloc("pages", N, N / 2 * 3 * PAGE_SIZE, GFP_KERNEL);
@@ -188,7 +197,7 @@ void gap_contig(void)
 #ifdef CONFIG_CMA
 	gap_cma();
 #endif
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 14, 0)
+#ifdef gap_alloc_frozen
 	gap_frozen_pages();
 #endif
 }
