@@ -90,7 +90,7 @@ test_other_version()
 {
 	local other
 
-	for other in 6.1 6.12 7.2 9.9; do
+	for other in 6.1 6.12 7.2 7.3 9.9; do
 		copy tree
 		sed -i "s/^VERSION = .*/VERSION = ${other%.*}/;s/^PATCHLEVEL = .*/PATCHLEVEL = ${other#*.}/" \
 			"$work/tree/Makefile"
