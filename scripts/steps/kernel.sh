@@ -8,6 +8,7 @@ kernel_options()
 {
 	case $1 in
 	6-12) echo "--linux 6.12 slub" ;;
+	7-3) echo "--linux 7.3 slub" ;;
 	newest) echo "--linux newest slub" ;;
 	arm64|s390x|arm) echo "--linux newest --arch $1 slub" ;;
 	6-1-*) echo "--linux 6.1 --arch ${1##*-} slub" ;;
@@ -71,6 +72,7 @@ kernel_step()
 step_kernel_slab() { kernel_step slab; }
 step_kernel_slob() { kernel_step slob; }
 step_kernel_6_12() { kernel_step 6-12; }
+step_kernel_7_3() { kernel_step 7-3; }
 step_kernel_newest() { kernel_step newest; }
 step_kernel_arm64() { kernel_step arm64; }
 step_kernel_s390x() { kernel_step s390x; }

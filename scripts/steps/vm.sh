@@ -69,6 +69,7 @@ step_boot_slob()
 	meta_has "$work/boot-slob/capture" abi_version=1
 }
 
+step_boot_7_3() { boot 7-3 --fail-on-trouble "${traced[@]}"; }
 step_boot_newest() { boot newest --fail-on-trouble "${traced[@]}"; }
 step_boot_6_12() { boot 6-12 --fail-on-trouble "${traced[@]}"; }
 
@@ -105,6 +106,7 @@ gap_opts=(--memory 5120 --append
 step_gap_slub() { gap slub "${gap_opts[@]}"; }
 step_gap_slab() { gap slab "${traced[@]}"; }
 step_gap_slob() { gap slob "${traced[@]}"; }
+step_gap_7_3() { gap 7-3 --fail-on-trouble "${gap_opts[@]}"; }
 step_gap_newest() { gap newest --fail-on-trouble "${gap_opts[@]}"; }
 step_gap_6_12() { gap 6-12 --fail-on-trouble "${gap_opts[@]}"; }
 step_gap_arm64() { gap arm64 "${foreign[@]}"; }
@@ -169,6 +171,7 @@ coverage()
 
 step_coverage_slub() { coverage slub; }
 step_coverage_6_12() { coverage 6-12; }
+step_coverage_7_3() { coverage 7-3; }
 step_coverage_newest() { coverage newest; }
 step_coverage_arm64() { coverage arm64; }
 step_coverage_s390x() { coverage s390x; }
