@@ -143,7 +143,7 @@ static noinline void gap_sheaf_kfree_rcu(void)
  * Leave free objects in the sheaves of a CPU, and objects in its rcu_free
  * sheaf.
  */
-static noinline void gap_sheaf_offline(void *unused)
+static noinline int gap_sheaf_offline(void *unused)
 {
 	struct gap_sheaf_object *object;
 	unsigned long i;
@@ -156,7 +156,7 @@ static noinline void gap_sheaf_offline(void *unused)
 		object = objects[i];
 		kfree_rcu(object, head);
 	}
-	barrier();
+	return 0;
 }
 
 /*
@@ -167,7 +167,7 @@ static void gap_sheaf_leave(void)
 {
 	unsigned int cpu = cpumask_last(cpu_online_mask);
 
-	smp_call_function_single(cpu, gap_sheaf_offline, NULL, 1);
+	smp_call_on_cpu(cpu, gap_sheaf_offline, NULL, false);
 	pr_info("alloc gap_sheaf_offline cache 30 %d %#x\n", 30 * OBJECT_SIZE,
 		(__force unsigned int)GFP_ATOMIC);
 	pr_info("defer gap_sheaf_offline cache 10\n");
