@@ -13,6 +13,13 @@
 #define FORMAT_SAMPLE 16
 
 /*
+ * Exclusive limit of the record sizes that the detection tries on every file.
+ * At the offset of event_size, layout A has a type_id, which is at least 256
+ * in the wrong byte order.
+ */
+#define LIKELY_SIZES_END 256
+
+/*
  * Number of bytes at the start of a file or stream that the detection reads
  * first.
  */
@@ -93,16 +100,26 @@ static void consider_format(const FileHead *head, guint record_size,
 		*best = f;
 }
 
+/*
+ * Return the format with the best score. Without any vote, all fields are 0.
+ *
+ * All likely sizes are candidates, because record 0 can be damaged. The size in
+ * record 0 is another candidate, because a future version can have any size.
+ */
 static RecordFormat guess_format(const FileHead *head)
 {
 	RecordFormat best = {0};
+	guint size, swapped;
 
 	if (head->n < KMEMTRACE_EVENT_SIZE_V1)
 		return best;
-	consider_format(head, event_size_at(head->data, FALSE), FALSE, &best);
-	consider_format(head, event_size_at(head->data, TRUE), TRUE, &best);
-	consider_format(head, KMEMTRACE_EVENT_SIZE_V1, FALSE, &best);
-	consider_format(head, KMEMTRACE_EVENT_SIZE_V1, TRUE, &best);
+	for (swapped = 0; swapped < 2; swapped++) {
+		for (size = KMEMTRACE_EVENT_SIZE_V1; size < LIKELY_SIZES_END;
+		     size += 8)
+			consider_format(head, size, swapped, &best);
+		size = event_size_at(head->data, swapped);
+		consider_format(head, size, swapped, &best);
+	}
 	return best;
 }
 

@@ -5,7 +5,8 @@ KMT_INPUT_TESTS = \
 	tests/input/layouts.py \
 	tests/input/memory.py \
 	tests/input/packed.py \
-	tests/input/pipes.py
+	tests/input/pipes.py \
+	tests/input/record-format.py
 TESTS += $(KMT_INPUT_TESTS)
 EXTRA_DIST += $(KMT_INPUT_TESTS)
 
