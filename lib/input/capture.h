@@ -60,8 +60,8 @@ typedef struct KmtInputCapture KmtInputCapture;
  * event_size fields of up to 16 records. For a stream, these records are in the
  * first 64 KiB. If fewer than half of the examined records agree, the file gets
  * the format of the other files or else of kmemtrace.meta. Without either, the
- * file gets a format that at least two examined records have, or else version 1
- * in the byte order of this host.
+ * file gets the format that most of the examined records have, or else version
+ * 1 in the byte order of this host.
  *
  * If another process truncates a mapped file, an access beyond the new end
  * raises SIGBUS.

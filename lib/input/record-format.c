@@ -34,6 +34,8 @@ typedef struct {
 	guint votes;   /* number of examined records that have this format; 1
 			* for layouts A, C and D */
 	guint sampled; /* number of examined records */
+	guint score;   /* a vote counts 2, but the vote of record 0 counts 1: if
+			* record 0 is damaged, one other record outvotes it */
 } RecordFormat;
 
 /*
@@ -68,43 +70,42 @@ static guint event_size_at(const guint8 *record, gboolean swapped)
 }
 
 /*
- * Count the records that have the format (record_size, swapped). If that format
- * gets a better score than *best, replace *best.
+ * Count the records from index first on that have the format (record_size,
+ * swapped). If that format gets a higher score than *best, or an equal score
+ * with fewer contradictions, replace *best.
  */
 static void consider_format(const FileHead *head, guint record_size,
-			    gboolean swapped, RecordFormat *best)
+			    gboolean swapped, guint first, RecordFormat *best)
 {
 	RecordFormat f = {.record_size = record_size, .swapped = swapped};
-	guint i;
+	guint i, end;
 	guint64 n = record_size ? head->n / record_size : 0;
-	gint score, best_score;
 
 	if (record_size < KMEMTRACE_EVENT_SIZE_V1)
 		return;
-	f.sampled = MIN(n, FORMAT_SAMPLE);
-	for (i = 0; i < f.sampled; i++) {
-		guint64 index = (i & ~3u) * n / f.sampled + (i & 3);
+	end = MIN(n, FORMAT_SAMPLE);
+	for (i = first; i < end; i++) {
+		guint64 index = (i & ~3u) * n / end + (i & 3);
 
+		f.sampled++;
 		if (event_size_at(head->data + index * record_size, swapped) ==
-		    record_size)
+		    record_size) {
 			f.votes++;
+			f.score += index ? 2 : 1;
+		}
 	}
-	/* The score is the number of records with the format minus the number
-	 * of records without the format. If two formats have equal scores, the
-	 * smaller record size wins. */
-	score = 2 * (gint)f.votes - (gint)f.sampled;
-	best_score = 2 * (gint)best->votes - (gint)best->sampled;
-	if (f.votes &&
-	    (!best->votes || score > best_score ||
-	     (score == best_score && f.record_size < best->record_size)))
+	if (f.score > best->score ||
+	    (f.score == best->score && f.sampled < best->sampled))
 		*best = f;
 }
 
 /*
- * Return the format with the best score. Without any vote, all fields are 0.
+ * Return the format with the highest score. Without any vote, all fields are 0.
  *
  * All likely sizes are candidates, because record 0 can be damaged. The size in
  * record 0 is another candidate, because a future version can have any size.
+ * Record 0 always has that size, so its vote counts only if no other data
+ * follows that could confirm the size.
  */
 static RecordFormat guess_format(const FileHead *head)
 {
@@ -116,9 +117,9 @@ static RecordFormat guess_format(const FileHead *head)
 	for (swapped = 0; swapped < 2; swapped++) {
 		for (size = KMEMTRACE_EVENT_SIZE_V1; size < LIKELY_SIZES_END;
 		     size += 8)
-			consider_format(head, size, swapped, &best);
+			consider_format(head, size, swapped, 0, &best);
 		size = event_size_at(head->data, swapped);
-		consider_format(head, size, swapped, &best);
+		consider_format(head, size, swapped, head->n > size, &best);
 	}
 	return best;
 }
@@ -305,12 +306,12 @@ gboolean kmt_input_format_resolve(KmtInputCapture *capture,
 	const KmtInputCpuFile *sure = NULL;
 	RecordFormat best = {.record_size = KMEMTRACE_EVENT_SIZE_V1,
 			     .variant.layout = KMT_INPUT_LAYOUT_B};
-	gboolean known = meta_format(capture->meta, &best);
+	gboolean is_stated = meta_format(capture->meta, &best);
 	guint i;
 
 	/* Only kmemtraced and kmemtrace-import write kmemtrace.meta, and their
 	 * records have layout B. */
-	if (known && !wanted)
+	if (is_stated && !wanted)
 		wanted = KMT_INPUT_LAYOUT_B;
 	for (i = 0; i < capture->files->len; i++) {
 		const KmtInputCpuFile *file = capture->files->pdata[i];
@@ -326,15 +327,10 @@ gboolean kmt_input_format_resolve(KmtInputCapture *capture,
 		if (!format_is_certain(&f)) {
 			if (wanted && wanted != KMT_INPUT_LAYOUT_B)
 				return fail_requested(file, wanted, error);
-			/*
-			 * Use an uncertain format only if neither an earlier
-			 * file nor kmemtrace.meta has a format. A single
-			 * matching record is not sufficient.
-			 */
-			if (f.votes > 1 && !sure && !known) {
+			/* Use an uncertain format only if neither another file
+			 * nor kmemtrace.meta has a format. */
+			if (!sure && !is_stated && f.score > best.score)
 				best = f;
-				known = TRUE;
-			}
 			continue;
 		}
 		if (sure && !same_format(&best, &f))
