@@ -58,10 +58,11 @@ typedef struct KmtInputCapture KmtInputCapture;
  *
  * lib/input detects record size and byte order of layout B by a vote over the
  * event_size fields of up to 16 records. For a stream, these records are in the
- * first 64 KiB. If fewer than half of the examined records agree, the file gets
- * the format of the other files or else of kmemtrace.meta. Without either, the
- * file gets the format that most of the examined records have, or else version
- * 1 in the byte order of this host.
+ * first 64 KiB. If one of them has the format of kmemtrace.meta, that format
+ * wins. If fewer than half of the examined records agree, the file gets the
+ * format of the other files or else of kmemtrace.meta. Without either, the file
+ * gets the format that most of the examined records have, or else version 1 in
+ * the byte order of this host.
  *
  * If another process truncates a mapped file, an access beyond the new end
  * raises SIGBUS.

@@ -106,14 +106,25 @@ static void consider_format(const FileHead *head, guint record_size,
  * record 0 is another candidate, because a future version can have any size.
  * Record 0 always has that size, so its vote counts only if no other data
  * follows that could confirm the size.
+ *
+ * stated: the format in kmemtrace.meta, or NULL. If at least one record
+ * confirms this format, the other records are damaged, however many votes
+ * another format has.
  */
-static RecordFormat guess_format(const FileHead *head)
+static RecordFormat guess_format(const FileHead *head,
+				 const RecordFormat *stated)
 {
 	RecordFormat best = {0};
 	guint size, swapped;
 
 	if (head->n < KMEMTRACE_EVENT_SIZE_V1)
 		return best;
+	if (stated) {
+		consider_format(head, stated->record_size, stated->swapped, 0,
+				&best);
+		if (best.votes)
+			return best;
+	}
 	for (swapped = 0; swapped < 2; swapped++) {
 		for (size = KMEMTRACE_EVENT_SIZE_V1; size < LIKELY_SIZES_END;
 		     size += 8)
@@ -173,12 +184,13 @@ const char *kmt_input_capture_byte_order(const KmtInputCapture *capture)
  * Therefore a file that begins with event id 0 is tested for the older layouts,
  * too.
  */
-static RecordFormat format_of(const FileHead *head, KmtInputLayout wanted)
+static RecordFormat format_of(const FileHead *head, KmtInputLayout wanted,
+			      const RecordFormat *stated)
 {
 	RecordFormat f = {0};
 
 	if (!wanted || wanted == KMT_INPUT_LAYOUT_B)
-		f = guess_format(head);
+		f = guess_format(head, stated);
 	if (wanted != KMT_INPUT_LAYOUT_B &&
 	    (!format_is_certain(&f) || head->data[0] == KMEMTRACE_EVENT_NULL) &&
 	    kmt_input_layout_detect(head->data, head->n, wanted, &f.variant)) {
@@ -275,24 +287,25 @@ static gboolean is_unanimous(const RecordFormat *f)
  * if all examined records of both have the same format of layout B. Reading the
  * other parts would load single small pages of the mapping.
  */
-static RecordFormat detect_format(FileHead head, KmtInputLayout wanted)
+static RecordFormat detect_format(FileHead head, KmtInputLayout wanted,
+				  const RecordFormat *stated)
 {
 	const FileHead begin = {.data = head.data,
 				.n = MIN(head.n, HEAD_BYTES)};
-	RecordFormat f = format_of(&begin, wanted);
+	RecordFormat f = format_of(&begin, wanted, stated);
 
 	if (is_unanimous(&f) && begin.n < head.n) {
 		gsize whole = head.n - head.n % f.record_size;
 		gsize n = MIN(whole, (gsize)FORMAT_SAMPLE * f.record_size);
 		const FileHead end = {.data = head.data + whole - n, .n = n};
-		RecordFormat g = format_of(&end, wanted);
+		RecordFormat g = format_of(&end, wanted, stated);
 
 		if (is_unanimous(&g) && same_format(&f, &g))
 			return f;
 	} else if (begin.n == head.n) {
 		return f;
 	}
-	return format_of(&head, wanted);
+	return format_of(&head, wanted, stated);
 }
 
 /*
@@ -306,12 +319,14 @@ gboolean kmt_input_format_resolve(KmtInputCapture *capture,
 	const KmtInputCpuFile *sure = NULL;
 	RecordFormat best = {.record_size = KMEMTRACE_EVENT_SIZE_V1,
 			     .variant.layout = KMT_INPUT_LAYOUT_B};
-	gboolean is_stated = meta_format(capture->meta, &best);
+	gboolean has_meta = meta_format(capture->meta, &best);
+	const RecordFormat meta = best;
+	const RecordFormat *stated = has_meta ? &meta : NULL;
 	guint i;
 
 	/* Only kmemtraced and kmemtrace-import write kmemtrace.meta, and their
 	 * records have layout B. */
-	if (is_stated && !wanted)
+	if (stated && !wanted)
 		wanted = KMT_INPUT_LAYOUT_B;
 	for (i = 0; i < capture->files->len; i++) {
 		const KmtInputCpuFile *file = capture->files->pdata[i];
@@ -320,7 +335,7 @@ gboolean kmt_input_format_resolve(KmtInputCapture *capture,
 
 		if (!head.n)
 			continue;
-		f = detect_format(head, wanted);
+		f = detect_format(head, wanted, stated);
 		/* Unmap the large pages that were loaded only for the
 		 * detection. */
 		kmt_input_cpu_file_drop_pages(file);
@@ -329,7 +344,7 @@ gboolean kmt_input_format_resolve(KmtInputCapture *capture,
 				return fail_requested(file, wanted, error);
 			/* Use an uncertain format only if neither another file
 			 * nor kmemtrace.meta has a format. */
-			if (!sure && !is_stated && f.score > best.score)
+			if (!sure && !stated && f.score > best.score)
 				best = f;
 			continue;
 		}

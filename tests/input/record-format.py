@@ -15,6 +15,8 @@ from input_case import CHECK, NEEDS_ARCHIVES, InputCase, run
 
 ORDERS = ("little", "big")
 BASE = 0xffff888000000000
+META = ("[capture]\nformat=1\nrecord_size=%d\nbyte_order=%s\ncomplete=true\n"
+        "overruns=0\n")
 
 
 def with_size(record, size, order="little"):
@@ -105,6 +107,24 @@ class RecordFormat(InputCase):
             data = b"".join(records(300, size, order))
             data = data[:size + 20] + data[size + 21:]
             self.expect({"cpu0.out": data}, size, order, 297)
+
+    def test_meta(self):
+        """One record confirms kmemtrace.meta, although other records agree on another
+        format: with one byte too many, type_id 0 and event_size 64 look like an
+        event_size in the other byte order."""
+        for size, order in itertools.product((64, 72), ORDERS):
+            meta = META % (size, order)
+            data = b"".join(records(300, size, order))
+            data = data[:size + 20] + b"\0" + data[size + 20:]
+            files = {"cpu0.out": data, "kmemtrace.meta": meta.encode()}
+            self.expect(files, size, order, 298)
+            files["cpu1.out"] = b"".join(records(5, size, order))
+            self.expect(files, size, order, 298)
+        # Without such a record, kmemtrace.meta is wrong.
+        for n in (1, 2, 300):
+            self.expect({"cpu0.out": b"".join(records(n, 64)),
+                         "kmemtrace.meta": (META % (72, "big")).encode()},
+                        64, skipped=0)
 
     def test_layout_a(self):
         """In the wrong byte order, the type of the first record is a size."""
