@@ -197,6 +197,11 @@ static gboolean wrong_file_size(const KmtRuleInput *in)
 	       in->file->size != in->file->expected_size;
 }
 
+static gboolean unlisted_file(const KmtRuleInput *in)
+{
+	return in->file->is_unlisted;
+}
+
 static gboolean unreadable(const KmtRuleInput *in)
 {
 	return in->file->defect != NULL;
@@ -266,6 +271,10 @@ const KmtRule kmt_rules[KMT_N_RULES] = {
 		{"lost-too-much",
 		 "records report more lost events than kmemtrace.meta",
 		 lost_too_much},
+	[KMT_RULE_UNLISTED_FILE] = {"unlisted-file",
+				    "kmemtrace.meta does not list the CPU of "
+				    "the file",
+				    unlisted_file},
 	[KMT_RULE_TRUNCATED_RECORD] = {"truncated-record",
 				       "the file ends within a record",
 				       truncated_record},

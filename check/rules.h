@@ -44,6 +44,7 @@ typedef enum {
 	KMT_RULE_WRONG_FILE_SIZE,
 	KMT_RULE_UNREADABLE,
 	KMT_RULE_LOST_TOO_MUCH,
+	KMT_RULE_UNLISTED_FILE,
 	KMT_N_FILE_RULES,
 
 	/* Rules of marks, in the order of KmtInputMarkDefect. */

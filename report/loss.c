@@ -261,7 +261,8 @@ guint64 *kmt_report_window_losses(const KmtReport *report)
 }
 
 /* Return whether events are missing that could have changed any figure: they
- * were lost or not recorded, or a file is missing, shortened or damaged. */
+ * were lost or not recorded, or a file is missing, shortened or damaged. The
+ * function also returns TRUE if a file belongs to another capture. */
 static gboolean has_lost(const KmtReport *report)
 {
 	const KmtInputCapture *c = report->capture;
@@ -269,8 +270,8 @@ static gboolean has_lost(const KmtReport *report)
 	if (c->has_overruns && c->overruns &&
 	    !kmt_report_lost_later_only(report))
 		return TRUE;
-	return c->incomplete || c->missing_files || c->shortened ||
-	       c->damaged || c->reports_loss;
+	return c->incomplete || c->missing_files || c->unlisted_files ||
+	       c->shortened || c->damaged || c->reports_loss;
 }
 
 gboolean kmt_report_lost_later_only(const KmtReport *report)

@@ -66,6 +66,11 @@ static void print_files(const KmtReport *report, FILE *out)
 			"Files:         %u MISSING: kmemtrace.meta lists CPUs "
 			"without a file here.\n",
 			capture->missing_files);
+	if (capture->unlisted_files)
+		fprintf(out,
+			"Files:         %u of ANOTHER CAPTURE: kmemtrace.meta "
+			"does not list their CPUs.\n",
+			capture->unlisted_files);
 	if (capture->damaged)
 		fputs("Files:         at least one could NOT be read to its "
 		      "END: its later records are missing.\n",

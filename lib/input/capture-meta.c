@@ -94,6 +94,79 @@ static guint count_missing(const KmtInputCapture *capture)
 	return missing;
 }
 
+/* Return whether kmemtrace.meta has the group of any CPU. */
+static gboolean lists_cpus(const KmtInputCapture *capture)
+{
+	g_auto(GStrv) groups = g_key_file_get_groups(capture->meta, NULL);
+	char **g;
+
+	for (g = groups; *g; g++) {
+		g_autofree char *name = g_strconcat(*g, ".out", NULL);
+		guint cpu;
+
+		if (kmt_input_parse_cpu_name(name, &cpu))
+			return TRUE;
+	}
+	return FALSE;
+}
+
+/*
+ * Return whether the CPU number of a file comes from its name. Operands with
+ * other names have arbitrary CPU numbers.
+ */
+static gboolean is_named_after_cpu(const KmtInputCpuFile *file)
+{
+	const char *member =
+		file->capture->tar ? strrchr(file->path, ':') : NULL;
+	g_autofree char *name =
+		g_path_get_basename(member ? member + 1 : file->path);
+	guint cpu;
+
+	return kmt_input_parse_cpu_name(name, &cpu) && cpu == file->cpu;
+}
+
+/*
+ * Find the files of CPUs that kmemtrace.meta does not list. kmemtraced adds a
+ * CPU that appears during the recording to kmemtrace.meta only at the end, so
+ * the list of a capture that was cut off is not complete. A file without
+ * records changes no figure.
+ */
+static void find_unlisted(KmtInputCapture *capture)
+{
+	const KmtInputCpuFile *first = NULL;
+	guint i, n = 0;
+
+	if (!capture->complete || !lists_cpus(capture))
+		return;
+	for (i = 0; i < capture->files->len; i++) {
+		KmtInputCpuFile *file = capture->files->pdata[i];
+		g_autofree char *group = g_strdup_printf("cpu%u", file->cpu);
+
+		file->is_unlisted = (file->size || file->stream) &&
+				    is_named_after_cpu(file) &&
+				    !g_key_file_has_group(capture->meta, group);
+		n += file->is_unlisted;
+		if (!first && file->is_unlisted)
+			first = file;
+	}
+	capture->unlisted_files = n;
+	if (n == 1)
+		kmt_input_capture_add_note(
+			capture,
+			"%s belongs to another capture, since kmemtrace.meta "
+			"does not list CPU %u: every figure includes its "
+			"records; remove the file from the capture",
+			first->path, first->cpu);
+	else if (n)
+		kmt_input_capture_add_note(
+			capture,
+			"%u files, of which %s is the first, belong to another "
+			"capture, since kmemtrace.meta does not list their "
+			"CPUs: every figure includes their records; remove the "
+			"files from the capture",
+			n, first->path);
+}
+
 /*
  * Return FALSE and set *error if the capture has a newer ABI version than this
  * program supports, because the meaning of keys may have changed. name is the
@@ -452,4 +525,5 @@ void kmt_input_meta_apply(KmtInputCapture *capture)
 		return;
 	apply_to_files(capture);
 	capture->missing_files = count_missing(capture);
+	find_unlisted(capture);
 }

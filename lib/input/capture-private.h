@@ -132,8 +132,9 @@ char *kmt_input_tar_display_path(const KmtInputCapture *capture,
 gboolean kmt_input_meta_read(KmtInputCapture *capture, GError **error);
 /*
  * Copy the values of kmemtrace.meta to the files: numbers of lost events,
- * expected sizes, NUMA nodes. Set shortened and missing_files of the capture.
- * Call this function after the sizes of all mapped files are known.
+ * expected sizes, NUMA nodes, is_unlisted. Set shortened, missing_files and
+ * unlisted_files of the capture, and add a note about unlisted files. Call this
+ * function after the sizes of all mapped files are known.
  */
 void kmt_input_meta_apply(KmtInputCapture *capture);
 

@@ -7,7 +7,8 @@
 
 gboolean kmt_input_capture_is_lossy(const KmtInputCapture *capture)
 {
-	return capture->has_blind_spots || kmt_input_capture_has_lost(capture);
+	return capture->has_blind_spots || capture->unlisted_files > 0 ||
+	       kmt_input_capture_has_lost(capture);
 }
 
 gboolean kmt_input_capture_has_lost(const KmtInputCapture *capture)

@@ -100,6 +100,9 @@ typedef struct {
 	 * valid if has_expected_size. */
 	guint64 expected_size;
 	gboolean has_expected_size;
+	/* kmemtrace.meta of a complete capture does not list the CPU of this
+	 * file, which therefore belongs to another capture. */
+	gboolean is_unlisted;
 	gint node;		  /* NUMA node of the CPU; -1 if unknown */
 	guint position;		  /* index of this file in capture->files */
 	KmtInputCapture *capture; /* owner of this file */
@@ -170,6 +173,7 @@ struct KmtInputCapture {
 	 * those that have no events according to kmemtrace.meta.
 	 */
 	guint missing_files;
+	guint unlisted_files;  /* number of files with is_unlisted */
 	KmtInputLayout layout; /* record layout of the files; readers convert
 				* all records to layout B */
 	gboolean has_sequence_times; /* the timestamps are sequence numbers
@@ -288,7 +292,8 @@ char *kmt_input_capture_snapshot(const KmtInputCapture *capture);
  * Return whether records may be missing from the capture.
  *
  * - kmt_input_capture_is_lossy(): records may be missing at any position,
- *   because kmt_input_capture_has_lost() or has_blind_spots is TRUE.
+ *   because kmt_input_capture_has_lost() or has_blind_spots is TRUE, or records
+ *   may be those of another capture, because unlisted_files is not 0.
  * - kmt_input_capture_has_lost(): only because events, files or parts of files
  *   were lost, or because the recorder recorded only some of the events.
  * - kmt_input_capture_is_truncated(): the end of the recording may be missing,

@@ -13,6 +13,7 @@ void kmt_output_loss(KmtJson *json, const KmtInputCapture *capture,
 		kmt_json_null(json, "complete");
 	kmt_json_flag(json, "continues", capture->continues);
 	kmt_json_u64(json, "missing_files", capture->missing_files);
+	kmt_json_u64(json, "unlisted_files", capture->unlisted_files);
 }
 
 void kmt_output_not_seen(KmtJson *json, const KmtInputCapture *capture)

@@ -7,10 +7,10 @@
 #include "lib/cli/json-writer.h"
 #include "lib/match/matcher.h"
 
-/* Add "overruns", "complete", "continues", "missing_files". overruns is the
- * number of lost events that the document reports; null is printed instead if
- * capture->has_overruns is FALSE. Without kmemtrace.meta, "complete" is null.
- */
+/* Add "overruns", "complete", "continues", "missing_files" and
+ * "unlisted_files". overruns is the number of lost events that the document
+ * reports; null is printed instead if capture->has_overruns is FALSE. Without
+ * kmemtrace.meta, "complete" is null. */
 void kmt_output_loss(KmtJson *json, const KmtInputCapture *capture,
 		     guint64 overruns);
 /* Add "source" and "not_seen". */

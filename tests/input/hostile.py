@@ -173,6 +173,46 @@ class Hostile(unittest.TestCase):
                              size > 56)
             self.assertEqual(run(CHECK, path).returncode, 2 * damaged)
 
+    def test_files_of_another_capture(self):
+        """A file of a CPU that kmemtrace.meta does not list is reported, unless the
+        list of CPUs may be incomplete."""
+        one, two = mkcapture.alloc(1, 0x1000), mkcapture.alloc(2, 0x2000)
+        listed = META + b"[cpu0]\noverruns=0\n"
+        for cpus, meta, n in (
+                ([one], listed, 0), ([one, two], listed, 1),
+                ([one, two, two], listed, 2),
+                ([one, b""], listed, 0),  # a CPU without events
+                ([one, two], META, 0),  # no list
+                ([one, two], listed.replace(b"true", b"false"), 0),
+                ([one, two], listed + b"[cpu1]\nnode=0\n", 0)):
+            path = self.capture(cpus, name=f"{n}-{len(cpus)}-{len(meta)}",
+                                meta=meta)
+            tar = path + ".tar"
+            subprocess.run(["tar", "cf", tar, "-C", path, "."], check=True)
+            for operand in (path, tar):
+                for program in BOTH:
+                    document = self.document(program, operand)
+                    self.assertEqual(document["capture"]["unlisted_files"], n)
+                    warnings = [text for text in document["warnings"]
+                                if "another capture" in text]
+                    self.assertEqual(len(warnings), min(n, 1))
+                    self.assertTrue(all("cpu1.out" in text
+                                        for text in warnings), warnings)
+                self.assertEqual(run(CHECK, operand).returncode,
+                                 2 if n else 0)
+            self.assertEqual("ANOTHER CAPTURE" in
+                             self.text_line(path, "Files: "), n > 0)
+            exact = not self.document(REPORT, path)["capture"]["not_exact"]
+            self.assertEqual(exact, n == 0 and b"true" in meta, (n, meta))
+            # The number of a file with another name is arbitrary.
+            other = os.path.join(path, "other")
+            os.rename(os.path.join(path, f"cpu{len(cpus) - 1}.out"), other)
+            document = self.document(
+                CHECK, *(os.path.join(path, f"cpu{i}.out")
+                         for i in range(len(cpus) - 1)), other)
+            self.assertEqual(document["capture"]["unlisted_files"],
+                             max(n - 1, 0))
+
     def test_damaged_ends(self):
         """Damaged records do not change the time at which a file was truncated."""
         good = b"".join(mkcapture.alloc(t * SECOND, 0x1000)
