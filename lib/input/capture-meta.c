@@ -268,6 +268,19 @@ static gboolean agree(GKeyFile *a, const char *dir_a, GKeyFile *b,
 	return TRUE;
 }
 
+/* Add a note if path is a link that leads to no file. */
+static void note_bad_link(KmtInputCapture *capture, const char *path)
+{
+	g_autofree char *reason = kmt_input_bad_type_reason(path);
+
+	if (reason)
+		kmt_input_capture_add_note(
+			capture,
+			"cannot read %s: %s; the records are read as those of "
+			"a capture without kmemtrace.meta",
+			path, reason);
+}
+
 /*
  * Read kmemtrace.meta from each directory, and keep the first one in
  * capture->meta. If kmemtrace.meta is missing in some of the directories, the
@@ -287,6 +300,7 @@ static gboolean read_all(KmtInputCapture *capture, const GPtrArray *dirs,
 		g_autoptr(GKeyFile) meta = NULL;
 
 		if (!g_file_test(path, G_FILE_TEST_EXISTS)) {
+			note_bad_link(capture, path);
 			without = dir;
 			continue;
 		}
@@ -347,6 +361,11 @@ gboolean kmt_input_capture_meta_number(const KmtInputCapture *capture,
 GStrv kmt_input_capture_not_seen(const KmtInputCapture *capture)
 {
 	return string_list(capture, "not_seen");
+}
+
+GStrv kmt_input_capture_listed_files(const KmtInputCapture *capture)
+{
+	return string_list(capture, "files");
 }
 
 GStrv kmt_input_capture_incomplete(const KmtInputCapture *capture)

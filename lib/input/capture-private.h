@@ -45,7 +45,25 @@ void kmt_input_cpu_file_unmap(KmtInputCpuFile *file);
 void kmt_input_capture_add_note(KmtInputCapture *capture, const char *format,
 				...) G_GNUC_PRINTF(2, 3);
 
+/* ---- lib/input/capture.c ---- */
+
+/*
+ * Add a note for each table that is not a regular file, and for each that is
+ * missing although kmemtrace.meta lists it. Call this function after
+ * kmt_input_meta_read(). Without a common directory of the files no table is
+ * read, and the function adds no notes.
+ */
+void kmt_input_note_bad_tables(KmtInputCapture *capture);
+
 /* ---- lib/input/open-file.c ---- */
+
+/*
+ * Return the reason why path cannot be read as a regular file: the type of the
+ * file, or a link that leads to no file. Return NULL if path does not exist or
+ * is a regular file, even one without read permission. The caller frees the
+ * string.
+ */
+char *kmt_input_bad_type_reason(const char *path);
 
 /* Append a KmtInputCpuFile as kmt_input_capture_add_file() does. If the capture
  * already has KMT_INPUT_MAX_FILES - 1 files, set *error and return NULL. */
@@ -137,6 +155,11 @@ gboolean kmt_input_meta_read(KmtInputCapture *capture, GError **error);
  * function after the sizes of all mapped files are known.
  */
 void kmt_input_meta_apply(KmtInputCapture *capture);
+/*
+ * Return the names of the other files of the capture according to
+ * kmemtrace.meta, or NULL if it has no such list. The caller frees the array.
+ */
+GStrv kmt_input_capture_listed_files(const KmtInputCapture *capture);
 
 /* ---- lib/input/record-format.c ---- */
 

@@ -69,6 +69,64 @@ char *kmt_input_capture_path(const KmtInputCapture *capture, const char *name)
 		       : NULL;
 }
 
+/*
+ * Add a note if the table name is not a regular file, or if the table is
+ * missing and is_listed. effect: the consequence of a missing table.
+ */
+static void note_bad_table(KmtInputCapture *capture, const char *directory,
+			   const char *name, const char *effect,
+			   gboolean is_listed)
+{
+	g_autofree char *found = kmt_input_capture_path(capture, name);
+	g_autofree char *path = NULL, *reason = NULL;
+
+	if (found)
+		return;
+	if (capture->tar) {
+		path = g_strdup_printf("%s:%s", directory, name);
+	} else {
+		path = g_build_filename(directory, name, NULL);
+		reason = kmt_input_bad_type_reason(path);
+	}
+	if (reason)
+		kmt_input_capture_add_note(capture, "cannot read %s: %s; %s",
+					   path, reason, effect);
+	else if (is_listed)
+		kmt_input_capture_add_note(
+			capture,
+			"%s is missing, although kmemtrace.meta lists it; %s; "
+			"copy the file again if possible",
+			path, effect);
+}
+
+void kmt_input_note_bad_tables(KmtInputCapture *capture)
+{
+	static const struct {
+		const char *name, *effect;
+	} tables[] = {
+		{"kallsyms", "without other symbols, call sites have no names"},
+		{"modules", "the ends of modules are unknown, so that an "
+			    "address behind a module may have a name of it"},
+		{"info", "no figure depends on it"},
+		{"caches", "caches have no names, and their numbers are not "
+			   "checked"},
+		{"tasks", "tasks have no names, and pids are not checked"},
+		{"marks", "annotations have no names, and their values are not "
+			  "checked"},
+		{"stacks", "call stacks are unknown and not checked"},
+		{"tags", "addresses of allocation tags have no names"},
+	};
+	g_autofree char *directory = common_directory(capture);
+	g_auto(GStrv) files = kmt_input_capture_listed_files(capture);
+	guint i;
+
+	for (i = 0; directory && i < G_N_ELEMENTS(tables); i++)
+		note_bad_table(
+			capture, directory, tables[i].name, tables[i].effect,
+			files && g_strv_contains((const char *const *)files,
+						 tables[i].name));
+}
+
 char *kmt_input_capture_display_path(const KmtInputCapture *capture,
 				     const char *path)
 {

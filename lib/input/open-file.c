@@ -34,6 +34,18 @@ gboolean kmt_input_fail_open(const char *path, GError **error)
 	return FALSE;
 }
 
+char *kmt_input_bad_type_reason(const char *path)
+{
+	struct stat status;
+
+	if (lstat(path, &status) < 0)
+		return NULL;
+	if (stat(path, &status) < 0)
+		return g_strdup_printf("the link cannot be followed: %s",
+				       g_strerror(errno));
+	return S_ISREG(status.st_mode) ? NULL : g_strdup("not a regular file");
+}
+
 static gboolean fail_read(const char *path, const char *reason, GError **error)
 {
 	g_set_error(error, KMT_INPUT_ERROR, KMT_INPUT_ERROR_READ,

@@ -300,5 +300,6 @@ KmtInputCapture *kmt_input_capture_open(const char *const *operands,
 	find_recorded_loss(capture);
 	find_defers(capture);
 	note_missing(capture);
+	kmt_input_note_bad_tables(capture);
 	return g_steal_pointer(&capture);
 }

@@ -77,7 +77,64 @@ class Hostile(unittest.TestCase):
             for program in BOTH:
                 done = run(program, path)
                 self.assertEqual(done.returncode, int(refused), done)
-                self.assertEqual(b"not a regular file" in done.stderr, refused)
+                self.assertIn(f"{path}/{name}: not a regular file",
+                              (done.stderr + done.stdout).decode())
+
+    def test_tables_that_cannot_be_read(self):
+        """Each table that is missing or not a regular file has a warning, and the
+        capture is read without the table."""
+        tables = ("kallsyms", "modules", "info", "caches", "tasks", "marks",
+                  "stacks", "tags")
+        listed = META + b"files=cpu0.out;" + ";".join(tables).encode() + b";\n"
+        for kind, warning in (
+                ("gone", "is missing, although kmemtrace.meta lists it"),
+                ("directory", "not a regular file"),
+                ("fifo", "not a regular file"),
+                ("/dev/zero", "not a regular file"),
+                ("/nonexistent", "the link cannot be followed: No such file"),
+                ("itself", "the link cannot be followed: Too many levels")):
+            path = self.capture(name=os.path.basename(kind), meta=listed)
+            for table in tables:
+                at = os.path.join(path, table)
+                if kind == "directory":
+                    os.mkdir(at)
+                elif kind == "fifo":
+                    os.mkfifo(at)
+                elif kind != "gone":
+                    os.symlink(table if kind == "itself" else kind, at)
+            operands = [path]
+            if kind == "gone":
+                operands.append(path + ".tar")
+                subprocess.run(["tar", "cf", operands[1], "-C", path, "."],
+                               check=True)
+            for operand, program in itertools.product(operands, BOTH):
+                warnings = self.document(program, operand)["warnings"]
+                self.assertEqual(sum(warning in text for text in warnings),
+                                 len(tables), warnings)
+                for table in tables:
+                    name = operand + "/:"[operand != path] + table
+                    self.assertIn(name, str(warnings))
+                self.assertEqual(run(program, operand).returncode, 0)
+            # Without the list, a missing table is no defect.
+            with open(os.path.join(path, "kmemtrace.meta"), "wb") as f:
+                f.write(META)
+            warnings = self.document(CHECK, path)["warnings"]
+            self.assertEqual(len(warnings),
+                             0 if kind == "gone" else len(tables))
+
+    def test_links_to_no_meta(self):
+        """A capture whose kmemtrace.meta is a bad link is read without it."""
+        for to, reason in (("/nonexistent", "No such file"),
+                           ("kmemtrace.meta", "Too many levels")):
+            path = self.capture(name="to-" + os.path.basename(to))
+            os.symlink(to, os.path.join(path, "kmemtrace.meta"))
+            for program in BOTH:
+                document = self.document(program, path)
+                self.assertIn(f"cannot read {path}/kmemtrace.meta: the link "
+                              f"cannot be followed: {reason}",
+                              str(document["warnings"]))
+                self.assertIsNone(document["capture"]["complete"])
+                self.assertEqual(run(program, path).returncode, 0)
 
     def test_numbers_of_meta(self):
         """Invalid numbers in kmemtrace.meta count as unknown."""
