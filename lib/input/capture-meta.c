@@ -41,6 +41,18 @@ static gint meta_node(GKeyFile *meta, const char *group)
 	return (gint)node;
 }
 
+/*
+ * Return whether a group of kmemtrace.meta is that of a CPU, and set *cpu to
+ * the number of the CPU unless cpu is NULL.
+ */
+static gboolean is_cpu_group(const char *group, guint *cpu)
+{
+	g_autofree char *name = g_strconcat(group, ".out", NULL);
+	guint ignored;
+
+	return kmt_input_parse_cpu_name(name, cpu ? cpu : &ignored);
+}
+
 static void apply_to_files(KmtInputCapture *capture)
 {
 	guint i;
@@ -65,6 +77,58 @@ static void apply_to_files(KmtInputCapture *capture)
 }
 
 /*
+ * Return the sum of the lost events of all CPUs in kmemtrace.meta, at most
+ * G_MAXUINT64.
+ */
+static guint64 sum_overruns(GKeyFile *meta)
+{
+	g_auto(GStrv) groups = g_key_file_get_groups(meta, NULL);
+	guint64 sum = 0;
+	char **g;
+
+	for (g = groups; *g; g++) {
+		guint64 n = 0;
+
+		if (is_cpu_group(*g, NULL))
+			meta_uint64(meta, *g, "overruns", &n);
+		if (__builtin_add_overflow(sum, n, &sum))
+			sum = G_MAXUINT64;
+	}
+	return sum;
+}
+
+/*
+ * Read the number of lost events. If the CPUs lost more events than the total,
+ * use their sum, so that no loss is hidden. The total may exceed the sum,
+ * because a recorder may not know the CPU of a loss.
+ */
+static void read_overruns(KmtInputCapture *capture)
+{
+	guint64 sum = sum_overruns(capture->meta);
+
+	capture->has_overruns = meta_uint64(capture->meta, "capture",
+					    "overruns", &capture->overruns);
+	if (sum == 0 || (capture->has_overruns && sum <= capture->overruns))
+		return;
+	if (capture->has_overruns)
+		kmt_input_capture_add_note(
+			capture,
+			"kmemtrace.meta reports %" G_GUINT64_FORMAT
+			" lost events in total, but %" G_GUINT64_FORMAT
+			" on its CPUs: the larger number is used",
+			capture->overruns, sum);
+	else
+		kmt_input_capture_add_note(
+			capture,
+			"kmemtrace.meta reports no total of the lost events, "
+			"but %" G_GUINT64_FORMAT " on its CPUs: their sum is "
+			"used",
+			sum);
+	capture->has_overruns = TRUE;
+	capture->overruns = sum;
+}
+
+/*
  * Return the number of CPUs in kmemtrace.meta that have no file in the capture,
  * without those that have no events according to kmemtrace.meta.
  */
@@ -75,11 +139,10 @@ static guint count_missing(const KmtInputCapture *capture)
 	char **g;
 
 	for (g = groups; *g; g++) {
-		g_autofree char *name = g_strconcat(*g, ".out", NULL);
 		guint64 events = 1;
 		guint cpu;
 
-		if (!kmt_input_parse_cpu_name(name, &cpu))
+		if (!is_cpu_group(*g, &cpu))
 			continue;
 		meta_uint64(capture->meta, *g, "events", &events);
 		for (i = 0; events && i < capture->files->len; i++) {
@@ -100,13 +163,9 @@ static gboolean lists_cpus(const KmtInputCapture *capture)
 	g_auto(GStrv) groups = g_key_file_get_groups(capture->meta, NULL);
 	char **g;
 
-	for (g = groups; *g; g++) {
-		g_autofree char *name = g_strconcat(*g, ".out", NULL);
-		guint cpu;
-
-		if (kmt_input_parse_cpu_name(name, &cpu))
+	for (g = groups; *g; g++)
+		if (is_cpu_group(*g, NULL))
 			return TRUE;
-	}
 	return FALSE;
 }
 
@@ -527,8 +586,7 @@ gboolean kmt_input_meta_read(KmtInputCapture *capture, GError **error)
 						   "complete", NULL);
 	capture->continues = g_key_file_get_boolean(capture->meta, "capture",
 						    "continues", NULL);
-	capture->has_overruns = meta_uint64(capture->meta, "capture",
-					    "overruns", &capture->overruns);
+	read_overruns(capture);
 	not_seen = kmt_input_capture_not_seen(capture);
 	capture->has_blind_spots = not_seen != NULL;
 	read_event_selection(capture);

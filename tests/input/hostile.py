@@ -152,6 +152,34 @@ class Hostile(unittest.TestCase):
             capture = self.document(program, path)["capture"]
             self.assertEqual(capture["overruns"], 2 ** 64 - 1)
 
+    def test_lost_events_of_cpus(self):
+        """No loss of a CPU is hidden by a smaller total, or by none."""
+        most = 2 ** 64 - 1
+        for total, cpus, lost, contradicts in (
+                (0, [50], 50, True), (7, [50], 50, True),
+                (None, [50], 50, True), (-1, [5, 6], 11, True),
+                (most, [50], most, False), (7, [most, 5], most, True),
+                (7, [3, 4], 7, False), (7, [3, 2], 7, False),
+                (0, [0, 0], 0, False), (None, [0], None, False)):
+            meta = "[capture]\ncomplete=true\n"
+            if total is not None:
+                meta += f"overruns={total}\n"
+            # CPU 0 has no file.
+            for i, n in enumerate(cpus):
+                meta += f"[cpu{i}]\noverruns={n}\nevents=0\n"
+            path = self.capture([b"", mkcapture.alloc(1, 0x1000)],
+                                meta=(meta + "[cpu1]\n").encode())
+            os.remove(os.path.join(path, "cpu0.out"))
+            for program in BOTH:
+                document = self.document(program, path)
+                self.assertEqual(document["capture"]["overruns"], lost, meta)
+                self.assertEqual("on its CPUs" in str(document["warnings"]),
+                                 contradicts, document["warnings"])
+            if lost:
+                self.assertEqual(document["capture"]["loss"], "events")
+                self.assertIn(f"{lost} events were lost",
+                              run(CHECK, path).stdout.decode())
+
     def test_numbers_of_records(self):
         """Numbers of a damaged record are exact."""
         path = self.capture([mkcapture.alloc(1, 0x1000, req=2 ** 64 - 1,
