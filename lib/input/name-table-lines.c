@@ -328,6 +328,34 @@ static gboolean count_newer(const KmtInputTableFormat *kind,
 	return n >= kind->n_columns;
 }
 
+/*
+ * Return the number in tables that a header line sets. Return NULL if this kind
+ * of table has no such key, so that a key cannot change another table.
+ */
+static guint64 *header_number(KmtInputTables *tables,
+			      const KmtInputTableFormat *kind, const char *key)
+{
+	const struct {
+		const KmtInputTableFormat *kind;
+		const char *key;
+		guint64 *number;
+	} numbers[] = {
+		{&kmt_input_caches_format, "unnumbered", &tables->unnumbered},
+		{&kmt_input_tasks_format, "dropped", &tables->dropped},
+		{&kmt_input_tasks_format, "exact_after", &tables->exact_after},
+		{&kmt_input_marks_format, "unnumbered",
+		 &tables->unnumbered_marks},
+		{&kmt_input_stacks_format, "lost", &tables->n_without_stack},
+		{&kmt_input_tags_format, "dropped", &tables->dropped},
+	};
+	guint i;
+
+	for (i = 0; i < G_N_ELEMENTS(numbers); i++)
+		if (numbers[i].kind == kind && strcmp(numbers[i].key, key) == 0)
+			return numbers[i].number;
+	return NULL;
+}
+
 /* Parse a header line "# key: value". Return FALSE if the line is invalid. */
 static gboolean parse_header_line(KmtInputTables *tables,
 				  const KmtInputTableFormat *kind,
@@ -335,7 +363,7 @@ static gboolean parse_header_line(KmtInputTables *tables,
 {
 	const char *colon = strstr(line, ": ");
 	g_autofree char *key = NULL;
-	guint64 n;
+	guint64 *number;
 
 	if (!colon || line[1] != ' ')
 		return FALSE;
@@ -344,22 +372,10 @@ static gboolean parse_header_line(KmtInputTables *tables,
 		return strcmp(colon + 2, kind->name) == 0;
 	if (strcmp(key, "columns") == 0)
 		return count_newer(kind, colon + 2, n_newer);
-	if (strcmp(key, "unnumbered") != 0 && strcmp(key, "dropped") != 0 &&
-	    strcmp(key, "exact_after") != 0 && strcmp(key, "lost") != 0)
-		return TRUE; /* Ignore the key of a newer version. */
-	if (!g_ascii_string_to_unsigned(colon + 2, 10, 0, G_MAXINT64, &n, NULL))
-		return FALSE;
-	if (key[0] == 'u' && kind == &kmt_input_marks_format)
-		tables->unnumbered_marks = n;
-	else if (key[0] == 'u')
-		tables->unnumbered = n;
-	else if (key[0] == 'd')
-		tables->dropped = n;
-	else if (key[0] == 'l')
-		tables->n_without_stack = n;
-	else
-		tables->exact_after = (gint64)n;
-	return TRUE;
+	number = header_number(tables, kind, key);
+	/* Ignore the key of a newer version, or of another table. */
+	return !number || g_ascii_string_to_unsigned(colon + 2, 10, 0,
+						     G_MAXINT64, number, NULL);
 }
 
 static void bad_line(KmtInputNameTable *table, guint64 number)

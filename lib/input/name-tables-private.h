@@ -60,8 +60,8 @@ struct KmtInputTables {
 				  * number */
 	guint64 n_without_stack; /* number of records without a stack */
 	/* If dropped is not 0, names of tasks up to this time in ns are
-	 * uncertain. */
-	gint64 exact_after;
+	 * uncertain; at most G_MAXINT64. */
+	guint64 exact_after;
 	GPtrArray *warnings;
 };
 

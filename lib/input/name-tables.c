@@ -400,7 +400,7 @@ const char *kmt_input_tables_task_name(const KmtInputTables *tables,
 		*class = KMT_INPUT_NAME_UNKNOWN;
 		return NULL;
 	}
-	if (tables->dropped && time <= tables->exact_after)
+	if (tables->dropped && time <= (gint64)tables->exact_after)
 		*class = KMT_INPUT_NAME_UNCERTAIN;
 	return tables->tasks_table.text + task->name;
 }

@@ -155,6 +155,28 @@ static void test_dropped(void)
 	tear_down(&f);
 }
 
+/* The number of each key belongs to one kind of table. */
+static void test_keys_of_other_tables(void)
+{
+	static const char keys[] = "# unnumbered: 5\n# dropped: 6\n"
+				   "# exact_after: 7\n# lost: 8\n";
+	g_autofree char *caches = g_strconcat(CACHES, keys, NULL);
+	const GPtrArray *warnings;
+	TablesFixture f;
+
+	set_up(&f, META, caches, TASKS "1 - init\n");
+	fixture_put(f.directory, "marks", keys, -1);
+	kmt_input_tables_free(f.tables);
+	f.tables = kmt_input_tables_new(f.capture);
+	g_assert_true(kmt_input_tables_has_all_tasks(f.tables));
+	expect_task(&f, 1, 0, "init", KMT_INPUT_NAME_CERTAIN);
+	warnings = kmt_input_tables_warnings(f.tables);
+	g_assert_cmpuint(warnings->len, ==, 2);
+	g_assert_true(g_str_has_prefix(warnings->pdata[0], "5 caches "));
+	g_assert_true(g_str_has_prefix(warnings->pdata[1], "5 annotations "));
+	tear_down(&f);
+}
+
 /*
  * A newer version may add columns before the name; the name remains the last
  * column.
@@ -364,6 +386,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/tables/caches", test_caches);
 	g_test_add_func("/tables/tasks", test_tasks);
 	g_test_add_func("/tables/dropped", test_dropped);
+	g_test_add_func("/tables/keys-of-other-tables",
+			test_keys_of_other_tables);
 	g_test_add_func("/tables/newer-columns", test_newer_columns);
 	g_test_add_func("/tables/bad-lines", test_bad_lines);
 	g_test_add_func("/tables/bad-stacks", test_bad_stacks);
