@@ -2,6 +2,7 @@
 /* Parser for the lines of the name tables. */
 #include "config.h"
 
+#include <glib/gstdio.h>
 #include <string.h>
 
 #include "lib/input/name-tables-private.h"
@@ -28,6 +29,14 @@
 #define MAX_MARKS  (1u << 18)
 #define MAX_TAGS   (1u << 20)
 #define MAX_STACKS (1u << 22)
+
+/*
+ * Maximum size of a table in bytes, to limit the memory for a damaged capture.
+ * Tables of caches, annotations and tags usually have less than 1 MiB. The
+ * largest tables of tasks, with 2^24 names, and of stacks have less than 1 GiB.
+ */
+#define MAX_SMALL_TABLE (256u << 20)
+#define MAX_LARGE_TABLE (1u << 30)
 
 /*
  * Cut the next word from *text: replace the space after the word by NUL, return
@@ -306,11 +315,16 @@ static gboolean add_tag(KmtInputTables *tables, char *line, guint n_newer)
 	return TRUE;
 }
 
-const KmtInputTableFormat kmt_input_caches_format = {"caches", 6, add_cache};
-const KmtInputTableFormat kmt_input_tasks_format = {"tasks", 3, add_task};
-const KmtInputTableFormat kmt_input_marks_format = {"marks", 7, add_mark};
-const KmtInputTableFormat kmt_input_stacks_format = {"stacks", 2, add_stack};
-const KmtInputTableFormat kmt_input_tags_format = {"tags", 6, add_tag};
+const KmtInputTableFormat kmt_input_caches_format = {
+	"caches", 6, MAX_SMALL_TABLE, add_cache};
+const KmtInputTableFormat kmt_input_tasks_format = {"tasks", 3, MAX_LARGE_TABLE,
+						    add_task};
+const KmtInputTableFormat kmt_input_marks_format = {"marks", 7, MAX_SMALL_TABLE,
+						    add_mark};
+const KmtInputTableFormat kmt_input_stacks_format = {
+	"stacks", 2, MAX_LARGE_TABLE, add_stack};
+const KmtInputTableFormat kmt_input_tags_format = {"tags", 6, MAX_SMALL_TABLE,
+						   add_tag};
 
 /*
  * Set *n_newer to the number of columns that the file has in addition to the
@@ -422,6 +436,34 @@ void kmt_input_tables_warn(KmtInputTables *tables, const char *format, ...)
 	va_end(args);
 }
 
+/*
+ * Return the content of a table, or NULL with a warning if the file cannot be
+ * read or is too large. name is the name of the file for messages. The caller
+ * frees the content.
+ */
+static char *read_text(KmtInputTables *tables, const char *path,
+		       const char *name, guint max_bytes, gsize *length)
+{
+	g_autoptr(GError) error = NULL;
+	GStatBuf status;
+	char *text;
+
+	if (g_stat(path, &status) == 0 && status.st_size > max_bytes) {
+		kmt_input_tables_warn(tables,
+				      "cannot read %s: the file has "
+				      "%" G_GUINT64_FORMAT
+				      " bytes, and the limit is %u bytes",
+				      name, (guint64)status.st_size, max_bytes);
+		return NULL;
+	}
+	if (!g_file_get_contents(path, &text, length, &error)) {
+		kmt_input_tables_warn(tables, "cannot read %s: %s", name,
+				      error->message);
+		return NULL;
+	}
+	return text;
+}
+
 void kmt_input_table_read(KmtInputTables *tables,
 			  const KmtInputCapture *capture,
 			  KmtInputNameTable *table,
@@ -429,17 +471,14 @@ void kmt_input_table_read(KmtInputTables *tables,
 {
 	g_autofree char *path = kmt_input_capture_path(capture, kind->name);
 	g_autofree char *name = NULL;
-	g_autoptr(GError) error = NULL;
 	gsize length;
 
 	if (!path)
 		return;
 	name = kmt_input_capture_display_path(capture, path);
-	if (!g_file_get_contents(path, &table->text, &length, &error)) {
-		kmt_input_tables_warn(tables, "cannot read %s: %s", name,
-				      error->message);
+	table->text = read_text(tables, path, name, kind->max_bytes, &length);
+	if (!table->text)
 		return;
-	}
 	table->is_present = TRUE;
 	parse(tables, table, kind, length);
 	if (table->n_bad)

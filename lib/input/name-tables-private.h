@@ -74,6 +74,8 @@ typedef struct {
 	const char *name; /* name of the file in the capture */
 	guint n_columns;  /* number of columns in the current version of the
 			   * format */
+	guint max_bytes;  /* maximum size of the file; a larger file is not
+			   * read */
 	gboolean (*add)(KmtInputTables *tables, char *line, guint n_newer);
 } KmtInputTableFormat;
 

@@ -122,6 +122,22 @@ class Hostile(unittest.TestCase):
             self.assertEqual(len(warnings),
                              0 if kind == "gone" else len(tables))
 
+    def test_large_tables(self):
+        """A table above the limit of its size is not read."""
+        meta = META + b"abi_version=3\n"
+        record = mkcapture.event_v2(stack=1)
+        for table, size in (("caches", 256 << 20), ("marks", 256 << 20),
+                            ("tags", 256 << 20), ("tasks", 1 << 30),
+                            ("stacks", 1 << 30)):
+            path = self.capture([record], name=table, meta=meta)
+            with open(os.path.join(path, table), "wb") as f:
+                f.truncate(size + 1)  # a hole
+            done = run(CHECK, path)
+            self.assertEqual(done.returncode, 0, done)
+            self.assertIn(f"cannot read {path}/{table}: the file has "
+                          f"{size + 1} bytes, and the limit is {size}",
+                          done.stdout.decode())
+
     def test_links_to_no_meta(self):
         """A capture whose kmemtrace.meta is a bad link is read without it."""
         for to, reason in (("/nonexistent", "No such file"),
