@@ -36,11 +36,12 @@ typedef struct {
  * two call sites also has the call site of the allocation class @class_id. */
 typedef struct {
 	guint64 call_site;
-	guint64 *count;	  /* NULL: the slot is unused */
-	guint32 class_id; /* allocation class of the object; NO_CLASS: the
-			   * finding has one call site */
-	guint8 class;	  /* KmtFindingClass */
-	guint8 type;	  /* type of the slow event */
+	const KmtSymTag *tag; /* of call_site */
+	guint64 *count;	      /* NULL: the slot is unused */
+	guint32 class_id;     /* allocation class of the object; NO_CLASS: the
+			       * finding has one call site */
+	guint8 class;	      /* KmtFindingClass */
+	guint8 type;	      /* type of the slow event */
 } KmtFindingSlot;
 
 /* The state of the consumer. */

@@ -338,6 +338,23 @@ static void init_kinds(KmtAccounting *accounting)
 			&accounting->kinds[KMT_N_KINDS];
 }
 
+/* Return the ends of the tags that end, sorted by address and time. */
+static GArray *find_tag_ends(const KmtSymbolizer *symbolizer)
+{
+	GArray *ends = g_array_new(FALSE, FALSE, sizeof(KmtMatchTagEnd));
+	const KmtSymTag *tags;
+	guint n, i;
+
+	tags = kmt_sym_tags_get(symbolizer->tags, &n);
+	for (i = 0; i < n; i++) {
+		KmtMatchTagEnd end = {tags[i].address, tags[i].went};
+
+		if (end.time != G_MAXINT64)
+			g_array_append_val(ends, end);
+	}
+	return ends;
+}
+
 /* Allocate an aggregate without events. */
 static KmtAggregate *aggregate_init(const KmtInputCapture *capture,
 				    const KmtSymbolizer *symbolizer,
@@ -359,7 +376,15 @@ static KmtAggregate *aggregate_init(const KmtInputCapture *capture,
 
 	aggregate->scale = 1;
 	aggregate->tables = tables;
+	aggregate->tag_ends = find_tag_ends(symbolizer);
+	if (aggregate->tag_ends->len)
+		parts |= KMT_MATCH_KEY_TAG;
 	aggregate->keys = kmt_match_keys_new(parts, capture, tables);
+	if (aggregate->tag_ends->len)
+		kmt_match_keys_set_tag_ends(aggregate->keys,
+					    (const KmtMatchTagEnd *)(void *)
+						    aggregate->tag_ends->data,
+					    aggregate->tag_ends->len);
 	if (options->phases)
 		kmt_match_keys_set_phases(
 			aggregate->keys,
@@ -420,6 +445,7 @@ void kmt_aggregate_free(KmtAggregate *aggregate)
 	kmt_finding_counts_free(aggregate->finding_counts);
 	kmt_cross_cpu_free(aggregate->cross);
 	kmt_match_keys_free(aggregate->keys);
+	g_array_unref(aggregate->tag_ends);
 	kmt_input_tables_free(aggregate->tables);
 	g_free(aggregate->windows);
 	g_ptr_array_unref(aggregate->notes);

@@ -89,6 +89,7 @@ typedef struct {
 	/* A sum or a scaled figure exceeds 2^64 - 1. */
 	gboolean overflowed;
 	KmtMatchKeys *keys;
+	GArray *tag_ends;	/* KmtMatchTagEnd, for keys */
 	KmtInputTables *tables; /* NULL: owners not requested or not recorded */
 } KmtAggregate;
 

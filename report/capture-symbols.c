@@ -26,6 +26,7 @@ static KmtSymTag *tags_of(const KmtInputTagTable *table, guint *n,
 	for (i = 0; i < *n; i++)
 		tags[i] = (KmtSymTag){
 			.address = from[i].address,
+			.went = from[i].went,
 			.function = from[i].function,
 			.module = *from[i].module ? from[i].module : NULL,
 			.file = from[i].file,

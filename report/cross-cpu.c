@@ -36,7 +36,7 @@ static const KmtCrossCpuPair *pair_at(const KmtCrossCpu *cross, guint32 number)
 
 static guint64 hash_pair(const KmtCrossCpu *cross, const KmtCrossCpuPair *p)
 {
-	return kmt_hash(kmt_hash(cross->seed, p->alloc.address),
+	return kmt_hash(kmt_hash(cross->seed, p->alloc.site.address),
 			p->free_site + p->alloc.kind);
 }
 
@@ -50,8 +50,8 @@ static gboolean pair_equal(gconstpointer user, guint32 number,
 {
 	const KmtCrossCpuPair *x = pair_at(user, number), *y = key;
 
-	return x->alloc.address == y->alloc.address &&
-	       x->alloc.kind == y->alloc.kind && x->free_site == y->free_site;
+	return kmt_finding_site_equal(&x->alloc, &y->alloc) &&
+	       x->free_site == y->free_site;
 }
 
 KmtCrossCpu *kmt_cross_cpu_new(guint n_cpus)
@@ -176,11 +176,11 @@ static int compare_pairs(gconstpointer a, gconstpointer b)
 		return compare(y->sum.bytes, x->sum.bytes);
 	if (x->sum.frees != y->sum.frees)
 		return compare(y->sum.frees, x->sum.frees);
-	if (x->alloc.address != y->alloc.address)
-		return compare(x->alloc.address, y->alloc.address);
+	if (x->alloc.site.address != y->alloc.site.address)
+		return compare(x->alloc.site.address, y->alloc.site.address);
 	if (x->free_site != y->free_site)
 		return compare(x->free_site, y->free_site);
-	return (int)x->alloc.kind - (int)y->alloc.kind;
+	return kmt_finding_site_compare(&x->alloc, &y->alloc);
 }
 
 void kmt_cross_cpu_sort(KmtCrossCpu *cross)

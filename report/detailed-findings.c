@@ -4,13 +4,20 @@
 
 #include "report/detailed-private.h"
 
+static const KmtSymbolizer *symbolizer_of(const KmtAccounting *accounting)
+{
+	return accounting->aggregate->groups->options.symbolizer;
+}
+
 KmtFindingSite kmt_detailed_site(const KmtAccounting *accounting,
 				 guint32 class_id)
 {
 	KmtMatchKey key =
 		kmt_match_keys_of_class(accounting->aggregate->keys, class_id);
-	KmtFindingSite site = {.address = key.call_site,
-			       .kind = (KmtKind)key.type};
+	KmtFindingSite site = {
+		.site = kmt_symbolizer_alloc_site(symbolizer_of(accounting),
+						  key.call_site, key.tag_time),
+		.kind = (KmtKind)key.type};
 
 	return site;
 }
@@ -19,7 +26,7 @@ static void fill_slot(KmtAccounting *accounting, KmtFindingSlot *slot)
 {
 	KmtFindingCounts *finding_counts =
 		accounting->aggregate->finding_counts;
-	KmtFindingSite to = {.address = slot->call_site,
+	KmtFindingSite to = {.site = {slot->call_site, slot->tag},
 			     .kind = (KmtKind)slot->type};
 	KmtFindingSite from;
 
@@ -52,9 +59,14 @@ static void count_finding_site(KmtAccounting *accounting, KmtFindingClass class,
 					   G_N_ELEMENTS(
 						   accounting->finding_slots)];
 
+	if (slow_event->op == KMT_MATCH_SLOW_DOUBLE)
+		key.tag = kmt_symbolizer_alloc_site(symbolizer_of(accounting),
+						    key.call_site,
+						    slow_event->now)
+				  .tag;
 	if (!slot->count || slot->call_site != key.call_site ||
-	    slot->class_id != key.class_id || slot->class != key.class ||
-	    slot->type != key.type) {
+	    slot->tag != key.tag || slot->class_id != key.class_id ||
+	    slot->class != key.class || slot->type != key.type) {
 		*slot = key;
 		fill_slot(accounting, slot);
 	}

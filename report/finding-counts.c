@@ -17,9 +17,9 @@ static guint entry_hash(gconstpointer data)
 static guint hash_key(const KmtFindingCounts *finding_counts,
 		      const KmtFindingCount *key)
 {
-	guint64 h = kmt_hash(finding_counts->seed, key->first.address);
+	guint64 h = kmt_hash(finding_counts->seed, key->first.site.address);
 
-	h = kmt_hash(h, key->second.address);
+	h = kmt_hash(h, key->second.site.address);
 	return (guint)kmt_hash(h, key->class * 64 + key->first.kind * 8 +
 					  key->second.kind);
 }
@@ -28,10 +28,9 @@ static gboolean entry_equal(gconstpointer a, gconstpointer b)
 {
 	const KmtFindingCount *x = a, *y = b;
 
-	return x->class == y->class && x->first.address == y->first.address &&
-	       x->first.kind == y->first.kind &&
-	       x->second.address == y->second.address &&
-	       x->second.kind == y->second.kind;
+	return x->class == y->class &&
+	       kmt_finding_site_equal(&x->first, &y->first) &&
+	       kmt_finding_site_equal(&x->second, &y->second);
 }
 
 KmtFindingCounts *kmt_finding_counts_new(void)
@@ -71,10 +70,12 @@ guint64 *kmt_finding_counts_count(KmtFindingCounts *finding_counts,
 	return &entry->count;
 }
 
-static int compare_sites(const KmtFindingSite *a, const KmtFindingSite *b)
+int kmt_finding_site_compare(const KmtFindingSite *a, const KmtFindingSite *b)
 {
-	if (a->address != b->address)
-		return a->address < b->address ? -1 : 1;
+	if (a->site.address != b->site.address)
+		return a->site.address < b->site.address ? -1 : 1;
+	if (a->site.tag != b->site.tag)
+		return a->site.tag < b->site.tag ? -1 : 1;
 	return (int)a->kind - (int)b->kind;
 }
 
@@ -86,8 +87,8 @@ static int compare_entries(gconstpointer a, gconstpointer b)
 
 	if (x->count != y->count)
 		return x->count > y->count ? -1 : 1;
-	order = compare_sites(&x->first, &y->first);
-	return order ? order : compare_sites(&x->second, &y->second);
+	order = kmt_finding_site_compare(&x->first, &y->first);
+	return order ? order : kmt_finding_site_compare(&x->second, &y->second);
 }
 
 GPtrArray *kmt_finding_counts_list(const KmtFindingCounts *finding_counts,

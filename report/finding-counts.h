@@ -7,6 +7,7 @@
 #define KMEMTRACE_REPORT_FINDING_COUNTS_H
 
 #include "report/totals.h"
+#include "lib/symbols/symbolizer.h"
 
 /* Classes of findings that are counted by call site. */
 typedef enum {
@@ -32,9 +33,20 @@ typedef enum {
 /* A call site and the kind of the memory that it allocated, freed or deferred.
  */
 typedef struct {
-	guint64 address;
+	KmtSymSite site;
 	KmtKind kind;
 } KmtFindingSite;
+
+/* Return whether two call sites and their kinds are equal. */
+static inline gboolean kmt_finding_site_equal(const KmtFindingSite *a,
+					      const KmtFindingSite *b)
+{
+	return a->site.address == b->site.address &&
+	       a->site.tag == b->site.tag && a->kind == b->kind;
+}
+
+/* Compare two call sites by address, tag and kind. */
+int kmt_finding_site_compare(const KmtFindingSite *a, const KmtFindingSite *b);
 
 /* The number of findings of one class with the same call sites. */
 typedef struct {

@@ -17,18 +17,18 @@ static void print_frame(FILE *out, char *text)
 static void print_chain(const KmtReport *report, const KmtGroup *group, guint i,
 			FILE *out)
 {
-	const guint64 *chain;
-	guint n;
+	const KmtGroups *groups = report->aggregate->groups;
+	const KmtChain *chain = kmt_groups_chain(groups, group, i);
+	guint n = chain->n;
 
-	chain = kmt_groups_chain(report->aggregate->groups, group, i, &n);
 	while (n--) {
+		KmtSymSite frame = kmt_groups_frame(groups, chain, n);
 		g_autofree char *text = NULL;
 		KmtSymbol symbol;
 
-		if (!kmt_symbolizer_symbol(report->symbolizer, chain[n],
-					   &symbol))
+		if (!kmt_symbolizer_symbol(report->symbolizer, &frame, &symbol))
 			text = g_strdup_printf("0x%016" G_GINT64_MODIFIER "x",
-					       chain[n]);
+					       frame.address);
 		else if (symbol.module)
 			text = g_strdup_printf("%s_[%s]", symbol.name,
 					       symbol.module);

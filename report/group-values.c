@@ -21,33 +21,35 @@ static guint64 text_number(KmtGroups *groups, const char *text)
 	return groups->texts->len - 1;
 }
 
-static guint64 function_value(KmtGroups *groups, guint64 address)
+static guint64 function_value(KmtGroups *groups, const KmtSymSite *site)
 {
 	g_autofree char *text = NULL;
 	KmtSymbol symbol;
 
-	if (!kmt_symbolizer_symbol(groups->options.symbolizer, address,
-				   &symbol))
-		text = g_strdup_printf("0x%016" G_GINT64_MODIFIER "x", address);
+	if (!kmt_symbolizer_symbol(groups->options.symbolizer, site, &symbol))
+		text = g_strdup_printf("0x%016" G_GINT64_MODIFIER "x",
+				       site->address);
 	else if (symbol.module)
 		text = g_strdup_printf("%s [%s]", symbol.name, symbol.module);
 	return text_number(groups, text ? text : symbol.name);
 }
 
-static guint64 module_value(KmtGroups *groups, guint64 address)
+static guint64 module_value(KmtGroups *groups, const KmtMatchKey *key)
 {
+	KmtSymSite site = kmt_groups_key_site(groups, key);
 	KmtSymbol symbol;
 	const char *module = "(unknown)";
 
-	if (kmt_symbolizer_symbol(groups->options.symbolizer, address, &symbol))
+	if (kmt_symbolizer_symbol(groups->options.symbolizer, &site, &symbol))
 		module = symbol.module ? symbol.module : "vmlinux";
 	return text_number(groups, module);
 }
 
-static guint64 directory_value(KmtGroups *groups, guint64 address)
+static guint64 directory_value(KmtGroups *groups, const KmtMatchKey *key)
 {
+	KmtSymSite site = kmt_groups_key_site(groups, key);
 	const char *directory =
-		kmt_symbolizer_directory(groups->options.symbolizer, address);
+		kmt_symbolizer_directory(groups->options.symbolizer, &site);
 
 	return text_number(groups, directory ? directory : "(unknown)");
 }
@@ -143,15 +145,24 @@ static guint64 context_value(KmtGroups *groups, const KmtMatchKey *key)
 static KmtChain chain_of(const KmtGroups *groups, guint32 class_id,
 			 const KmtMatchKey *key)
 {
-	KmtChain chain = {NULL, 0};
+	KmtChain chain = {.addresses = NULL};
+	KmtSymSite site;
+	gint64 time;
 
 	if (key->has_owner && key->stack != KMEMTRACE_STACK_NONE)
 		chain.addresses = kmt_input_tables_stack(groups->options.tables,
 							 key->stack, &chain.n);
-	if (!chain.addresses)
-		chain = (KmtChain){kmt_match_keys_site_of_class(
-					   groups->match_keys, class_id),
-				   1};
+	if (!chain.addresses) {
+		chain.addresses = kmt_match_keys_site_of_class(
+			groups->match_keys, class_id);
+		chain.n = 1;
+	}
+	/* If the call site is the address of a tag, the chain begins with a
+	 * return address. */
+	time = *chain.addresses == key->call_site ? key->tag_time : G_MAXINT64;
+	site = kmt_symbolizer_alloc_site(groups->options.symbolizer,
+					 *chain.addresses, time);
+	chain.tag = site.tag;
 	return chain;
 }
 
@@ -174,6 +185,15 @@ static guint64 stack_value(KmtGroups *groups, guint32 class_id,
 	return groups->chains->len - 1;
 }
 
+KmtSymSite kmt_groups_frame(const KmtGroups *groups, const KmtChain *chain,
+			    guint i)
+{
+	if (i == 0)
+		return (KmtSymSite){chain->addresses[0], chain->tag};
+	return kmt_symbolizer_alloc_site(groups->options.symbolizer,
+					 chain->addresses[i], G_MAXINT64);
+}
+
 /* Return the index of the owner's text: the owner of a class is the innermost
  * function of the call chain that is not a known wrapper function. If all
  * functions are wrappers, the owner is the function of the call site. */
@@ -181,16 +201,20 @@ static guint64 owner_value(KmtGroups *groups, guint32 class_id,
 			   const KmtMatchKey *key)
 {
 	KmtChain chain = chain_of(groups, class_id, key);
+	KmtSymSite site;
 	KmtSymbol symbol;
 	guint i;
 
-	for (i = 0; groups->options.skip && i < chain.n; i++)
-		if (!kmt_symbolizer_symbol(groups->options.symbolizer,
-					   chain.addresses[i], &symbol) ||
+	for (i = 0; groups->options.skip && i < chain.n; i++) {
+		site = kmt_groups_frame(groups, &chain, i);
+		if (!kmt_symbolizer_symbol(groups->options.symbolizer, &site,
+					   &symbol) ||
 		    !kmt_sym_wrappers_matches(groups->options.skip,
 					      symbol.name))
-			return function_value(groups, chain.addresses[i]);
-	return function_value(groups, key->call_site);
+			return function_value(groups, &site);
+	}
+	site = kmt_groups_key_site(groups, key);
+	return function_value(groups, &site);
 }
 
 guint64 kmt_groups_value_of(KmtGroups *groups, KmtDimension dimension,
@@ -199,16 +223,18 @@ guint64 kmt_groups_value_of(KmtGroups *groups, KmtDimension dimension,
 {
 	const KmtInputCpuFile *file =
 		groups->options.capture->files->pdata[key->file];
+	KmtSymSite site;
 
 	switch (dimension) {
 	case KMT_BY_CALLSITE:
 		return key->call_site;
 	case KMT_BY_FUNCTION:
-		return function_value(groups, key->call_site);
+		site = kmt_groups_key_site(groups, key);
+		return function_value(groups, &site);
 	case KMT_BY_MODULE:
-		return module_value(groups, key->call_site);
+		return module_value(groups, key);
 	case KMT_BY_DIRECTORY:
-		return directory_value(groups, key->call_site);
+		return directory_value(groups, key);
 	case KMT_BY_KIND:
 		return key->type;
 	case KMT_BY_CACHE:

@@ -8,13 +8,15 @@
 /* Value of KMT_BY_PID for records without a task. */
 #define NO_PID G_MAXUINT64
 
-/* Return the number of words in the key of a group: its kind and values. */
+/* Return the number of words in the key of a group: its kind, its values, and
+ * its tag if has_tags. */
 static inline guint kmt_groups_n_words(const KmtGroups *groups)
 {
-	return groups->options.by->n + 1;
+	return groups->options.by->n + 1 + (groups->has_tags ? 1 : 0);
 }
 
-/* Return the key of group @number: its kind, then its values. */
+/* Return the key of group @number: its kind, its values, and its tag if
+ * has_tags. */
 static inline const guint64 *kmt_groups_key(const KmtGroups *groups,
 					    guint32 number)
 {
@@ -43,6 +45,14 @@ static inline const KmtChain *kmt_groups_chain_at(const KmtGroups *groups,
 						  guint64 number)
 {
 	return &g_array_index(groups->chains, KmtChain, number);
+}
+
+/* Return the call site of a key. */
+static inline KmtSymSite kmt_groups_key_site(const KmtGroups *groups,
+					     const KmtMatchKey *key)
+{
+	return kmt_symbolizer_alloc_site(groups->options.symbolizer,
+					 key->call_site, key->tag_time);
 }
 
 /*

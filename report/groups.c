@@ -48,7 +48,7 @@ static gboolean chain_equal(gconstpointer user, guint32 number,
 {
 	const KmtChain *x = kmt_groups_chain_at(user, number), *y = key;
 
-	return x->n == y->n &&
+	return x->n == y->n && x->tag == y->tag &&
 	       memcmp(x->addresses, y->addresses, x->n * sizeof(guint64)) == 0;
 }
 
@@ -59,6 +59,8 @@ KmtGroups *kmt_groups_new(const KmtGroupsOptions *options,
 
 	groups->options = *options;
 	groups->match_keys = match_keys;
+	groups->has_tags = match_keys->parts & KMT_MATCH_KEY_TAG &&
+			   kmt_by_has(options->by, KMT_BY_CALLSITE);
 	groups->seed = kmt_hash_seed();
 	kmt_index_init(&groups->index, key_hash, key_equal);
 	groups->text_bytes = g_string_chunk_new(4096);
@@ -134,7 +136,7 @@ static guint32 find_group(KmtGroups *groups, guint32 class_id,
 			  const KmtMatchKey *key, guint64 bytes_alloc)
 {
 	const KmtBy *by = groups->options.by;
-	guint64 words[1 + KMT_N_DIMENSIONS], hash;
+	guint64 words[2 + KMT_N_DIMENSIONS], hash;
 	guint32 number;
 	guint i;
 
@@ -142,6 +144,8 @@ static guint32 find_group(KmtGroups *groups, guint32 class_id,
 	for (i = 0; i < by->n; i++)
 		words[i + 1] = kmt_groups_value_of(groups, by->dimensions[i],
 						   class_id, key, bytes_alloc);
+	if (groups->has_tags)
+		words[i + 1] = (guintptr)kmt_groups_key_site(groups, key).tag;
 	hash = kmt_groups_hash(groups, words, kmt_groups_n_words(groups));
 	number = kmt_index_find(&groups->index, groups, hash, words);
 	if (number != KMT_INDEX_NONE)
@@ -218,33 +222,31 @@ void kmt_groups_finish(KmtGroups *groups, const guint64 epochs[KMT_N_KINDS])
 
 /* ---- text and order ---- */
 
-const guint64 *kmt_groups_chain(const KmtGroups *groups, const KmtGroup *group,
-				guint i, guint *n)
+const KmtChain *kmt_groups_chain(const KmtGroups *groups, const KmtGroup *group,
+				 guint i)
 {
-	const KmtChain *chain = kmt_groups_chain_at(groups, group->values[i]);
-
-	*n = chain->n;
-	return chain->addresses;
+	return kmt_groups_chain_at(groups, group->values[i]);
 }
 
 /* Format a call chain as "callee < caller < its caller". */
 static char *chain_text(const KmtGroups *groups, const KmtGroup *group, guint i)
 {
+	const KmtChain *chain = kmt_groups_chain(groups, group, i);
 	GString *text = g_string_new(NULL);
-	const guint64 *chain;
-	guint n, j;
+	guint j;
 
-	chain = kmt_groups_chain(groups, group, i, &n);
-	for (j = 0; j < n; j++) {
+	for (j = 0; j < chain->n; j++) {
+		KmtSymSite frame = kmt_groups_frame(groups, chain, j);
 		g_autofree char *name = kmt_symbolizer_format(
-			groups->options.symbolizer, chain[j]);
+			groups->options.symbolizer, &frame);
 
 		g_string_append(text, j ? " < " : "");
 		if (name)
 			g_string_append(text, name);
 		else
-			g_string_append_printf(
-				text, "0x%016" G_GINT64_MODIFIER "x", chain[j]);
+			g_string_append_printf(text,
+					       "0x%016" G_GINT64_MODIFIER "x",
+					       frame.address);
 	}
 	return g_string_free(text, FALSE);
 }
@@ -270,14 +272,16 @@ char *kmt_groups_value(const KmtGroups *groups, const KmtGroup *group, guint i)
 {
 	KmtDimension dimension = groups->options.by->dimensions[i];
 	guint64 value = group->values[i];
+	KmtSymSite site;
 	char *name;
 
 	if (has_texts(dimension))
 		return g_strdup(groups->texts->pdata[value]);
 	switch (dimension) {
 	case KMT_BY_CALLSITE:
+		kmt_groups_site(groups, group, &site);
 		name = kmt_symbolizer_describe(groups->options.symbolizer,
-					       value);
+					       &site);
 		return name ? name
 			    : g_strdup_printf("0x%016" G_GINT64_MODIFIER "x",
 					      value);
@@ -317,8 +321,8 @@ char *kmt_groups_text(const KmtGroups *groups, const KmtGroup *group)
 	return g_string_free(text, FALSE);
 }
 
-gboolean kmt_groups_address(const KmtGroups *groups, const KmtGroup *group,
-			    guint64 *address)
+gboolean kmt_groups_site(const KmtGroups *groups, const KmtGroup *group,
+			 KmtSymSite *site)
 {
 	const KmtBy *by = groups->options.by;
 	guint i;
@@ -326,10 +330,24 @@ gboolean kmt_groups_address(const KmtGroups *groups, const KmtGroup *group,
 	for (i = 0; i < by->n; i++) {
 		if (by->dimensions[i] != KMT_BY_CALLSITE)
 			continue;
-		*address = group->values[i];
+		if (groups->has_tags)
+			*site = (KmtSymSite){group->values[i],
+					     (const KmtSymTag *)(guintptr)
+						     group->values[by->n]};
+		else
+			*site = kmt_symbolizer_alloc_site(
+				groups->options.symbolizer, group->values[i],
+				G_MAXINT64);
 		return TRUE;
 	}
 	return FALSE;
+}
+
+/* Compare the tags of one address. A call site without a tag is first; the tags
+ * follow in the order of KmtSymTag.went. */
+static int compare_tags(const KmtSymTag *a, const KmtSymTag *b)
+{
+	return a < b ? -1 : a > b;
 }
 
 /* Compare addresses from the innermost function outwards. */
@@ -343,7 +361,9 @@ static int compare_chains(const KmtChain *a, const KmtChain *b)
 		if (x != y)
 			return x < y ? -1 : 1;
 	}
-	return a->n < b->n ? -1 : a->n > b->n;
+	if (a->n != b->n)
+		return a->n < b->n ? -1 : 1;
+	return compare_tags(a->tag, b->tag);
 }
 
 /*
@@ -371,6 +391,7 @@ static int compare_values(const KmtGroups *groups, guint i, guint64 a,
 int kmt_groups_compare(const KmtGroups *groups, const KmtGroup *a,
 		       const KmtGroup *b)
 {
+	KmtSymSite x, y;
 	guint i;
 
 	for (i = 0; i < groups->options.by->n; i++) {
@@ -380,6 +401,8 @@ int kmt_groups_compare(const KmtGroups *groups, const KmtGroup *a,
 		if (order)
 			return order;
 	}
+	if (kmt_groups_site(groups, a, &x) && kmt_groups_site(groups, b, &y))
+		return compare_tags(x.tag, y.tag);
 	return 0;
 }
 
@@ -389,7 +412,8 @@ static int compare_numbers(guint64 a, guint64 b)
 }
 
 /* Compare by function, module, offset and line. */
-static int compare_sites(const KmtGroups *groups, guint64 a, guint64 b)
+static int compare_names(const KmtGroups *groups, const KmtSymSite *a,
+			 const KmtSymSite *b)
 {
 	KmtSymbol x, y;
 	gboolean has_x =
@@ -401,7 +425,7 @@ static int compare_sites(const KmtGroups *groups, guint64 a, guint64 b)
 	if (has_x != has_y)
 		return has_x ? -1 : 1;
 	if (!has_x)
-		return compare_numbers(a, b);
+		return compare_numbers(a->address, b->address);
 	order = strcmp(x.name, y.name);
 	if (!order)
 		order = g_strcmp0(x.module, y.module);
@@ -414,17 +438,20 @@ int kmt_groups_compare_names(const KmtGroups *groups, const KmtGroup *a,
 			     const KmtGroup *b)
 {
 	const KmtBy *by = groups->options.by;
+	KmtSymSite x, y;
 	guint i;
 
 	for (i = 0; i < by->n; i++) {
 		int order;
 
-		if (by->dimensions[i] == KMT_BY_CALLSITE)
-			order = compare_sites(groups, a->values[i],
-					      b->values[i]);
-		else
+		if (by->dimensions[i] == KMT_BY_CALLSITE) {
+			kmt_groups_site(groups, a, &x);
+			kmt_groups_site(groups, b, &y);
+			order = compare_names(groups, &x, &y);
+		} else {
 			order = compare_values(groups, i, a->values[i],
 					       b->values[i]);
+		}
 		if (order)
 			return order;
 	}

@@ -79,7 +79,8 @@ G_STATIC_ASSERT(sizeof(KmtGroupState) == sizeof(KmtCounters));
 /* Addresses of a call chain, the innermost function first. */
 typedef struct {
 	const guint64 *addresses;
-	guint n;
+	guint n;	      /* at least 1 */
+	const KmtSymTag *tag; /* tag of the first address */
 } KmtChain;
 
 /* Number of groups in a chunk. The address of a chunk never changes. */
@@ -91,6 +92,8 @@ typedef struct {
 	const KmtMatchKeys *match_keys;
 	guint32 n_groups;
 	/* Private: */
+	gboolean has_tags; /* the key of a group ends with the tag of its call
+			    * site, because this tag depends on the time */
 	KmtGroupState **states;
 	KmtDetail **details;	/* NULL: no option needs details */
 	KmtDeferred **deferred; /* of groups 0 to n_deferred - 1; an entry is
@@ -171,18 +174,23 @@ char *kmt_groups_value(const KmtGroups *groups, const KmtGroup *group, guint i);
  */
 char *kmt_groups_text(const KmtGroups *groups, const KmtGroup *group);
 /*
- * Return the call chain of a group, the innermost address first. Dimension @i
- * must be KMT_BY_STACK. *n is the number of addresses, at least 1. The groups
- * own the array.
+ * Return the call chain of a group. Dimension @i must be KMT_BY_STACK. The
+ * groups own the chain.
  */
-const guint64 *kmt_groups_chain(const KmtGroups *groups, const KmtGroup *group,
-				guint i, guint *n);
+const KmtChain *kmt_groups_chain(const KmtGroups *groups, const KmtGroup *group,
+				 guint i);
 /*
- * Set *address to the call site of a group. Return FALSE if KMT_BY_CALLSITE is
- * not among the dimensions.
+ * Return address @i of a chain as a call site. The time of the callers is
+ * unknown, so a caller only has a tag whose code was not freed.
  */
-gboolean kmt_groups_address(const KmtGroups *groups, const KmtGroup *group,
-			    guint64 *address);
+KmtSymSite kmt_groups_frame(const KmtGroups *groups, const KmtChain *chain,
+			    guint i);
+/*
+ * Set *site to the call site of a group. Return FALSE if KMT_BY_CALLSITE is not
+ * among the dimensions.
+ */
+gboolean kmt_groups_site(const KmtGroups *groups, const KmtGroup *group,
+			 KmtSymSite *site);
 
 /* Compare all values of two groups for ascending order.
  * kmt_groups_compare_names() compares call sites by name, and call sites

@@ -282,8 +282,9 @@ static gboolean matches_name(const KmtFilter *filter, const KmtMatchKey *key,
 			     const KmtSymbolizer *symbolizer)
 {
 	KmtSymbol symbol = {0};
-	gboolean known =
-		kmt_symbolizer_symbol(symbolizer, key->call_site, &symbol);
+	KmtSymSite site = kmt_symbolizer_alloc_site(symbolizer, key->call_site,
+						    key->tag_time);
+	gboolean known = kmt_symbolizer_symbol(symbolizer, &site, &symbol);
 
 	if (filter->callsite &&
 	    !matches_callsite(filter->callsite, key->call_site,
@@ -316,9 +317,7 @@ static gboolean is_met(const KmtFilter *filter, const KmtSymbolizer *symbolizer,
 	guint32 i;
 
 	for (i = 0; i < keys->keys->n; i++) {
-		KmtMatchKey key = {
-			.call_site =
-				kmt_match_intern_pair(keys->keys, i)->word[0]};
+		KmtMatchKey key = kmt_match_keys_get(keys, i);
 
 		if (matches_name(filter, &key, symbolizer))
 			return TRUE;

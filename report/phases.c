@@ -17,7 +17,9 @@
 
 static char *name_address(gpointer user, guint64 address)
 {
-	return kmt_symbolizer_describe(user, address);
+	const KmtSymSite site = {.address = address};
+
+	return kmt_symbolizer_describe(user, &site);
 }
 
 char *kmt_phases_text(const KmtPhases *phases, guint i)

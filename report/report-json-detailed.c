@@ -115,15 +115,15 @@ static void add_cross(KmtJson *json, const KmtReport *report)
 	for (i = 0; i < pairs->len; i++) {
 		const KmtCrossCpuPair *pair =
 			&g_array_index(pairs, KmtCrossCpuPair, i);
+		const KmtFindingSite freed_by = {{.address = pair->free_site},
+						 pair->alloc.kind};
 
 		kmt_json_begin_object(json, NULL);
 		kmt_json_begin_object(json, "allocated");
-		kmt_report_json_add_site(json, report, pair->alloc.address,
-					 pair->alloc.kind);
+		kmt_report_json_add_site(json, report, &pair->alloc);
 		kmt_json_end_object(json);
 		kmt_json_begin_object(json, "freed");
-		kmt_report_json_add_site(json, report, pair->free_site,
-					 pair->alloc.kind);
+		kmt_report_json_add_site(json, report, &freed_by);
 		kmt_json_end_object(json);
 		add_sum(json, &pair->sum);
 		kmt_json_end_object(json);

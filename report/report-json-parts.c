@@ -40,11 +40,11 @@ static char *value_by(const KmtReport *report, const KmtGroup *group,
 	return NULL;
 }
 
-/* Print the module, directory, source line and inlined functions of an address.
- * If @group has a module or directory as value, that value replaces the
- * address's own. */
+/* Print the module, directory, source line and inlined functions of a site.
+ * If @group has a module or directory as value, that value replaces the site's
+ * own. */
 static void add_source_location(KmtJson *json, const KmtReport *report,
-				guint64 address, const KmtGroup *group)
+				const KmtSymSite *site, const KmtGroup *group)
 {
 	const KmtSymbolizer *symbolizer = report->symbolizer;
 	g_autofree char *module = value_by(report, group, KMT_BY_MODULE);
@@ -53,13 +53,12 @@ static void add_source_location(KmtJson *json, const KmtReport *report,
 	KmtSymSourceLine source = {0};
 	guint i;
 
-	kmt_symbolizer_symbol(symbolizer, address, &symbol);
-	kmt_symbolizer_source(symbolizer, address, &source);
+	kmt_symbolizer_symbol(symbolizer, site, &symbol);
+	kmt_symbolizer_source(symbolizer, site, &source);
 	kmt_json_text(json, "module", module ? module : symbol.module);
 	kmt_json_text(json, "directory",
-		      directory
-			      ? directory
-			      : kmt_symbolizer_directory(symbolizer, address));
+		      directory ? directory
+				: kmt_symbolizer_directory(symbolizer, site));
 	if (source.file) {
 		kmt_json_begin_object(json, "source");
 		kmt_json_text(json, "file", source.file);
@@ -75,22 +74,22 @@ static void add_source_location(KmtJson *json, const KmtReport *report,
 }
 
 /* Print a call site. @group is the group that the site belongs to, or NULL. */
-static void add_site_of(KmtJson *json, const KmtReport *report, guint64 address,
-			KmtKind kind, const KmtGroup *group)
+static void add_site_of(KmtJson *json, const KmtReport *report,
+			const KmtSymSite *site, KmtKind kind,
+			const KmtGroup *group)
 {
-	g_autofree char *name =
-		kmt_symbolizer_format(report->symbolizer, address);
+	g_autofree char *name = kmt_symbolizer_format(report->symbolizer, site);
 
-	kmt_json_hex(json, "address", address, 16);
+	kmt_json_hex(json, "address", site->address, 16);
 	kmt_json_text(json, "symbol", name);
 	kmt_json_text(json, "kind", kmt_kind_name(kind));
-	add_source_location(json, report, address, group);
+	add_source_location(json, report, site, group);
 }
 
 void kmt_report_json_add_site(KmtJson *json, const KmtReport *report,
-			      guint64 address, KmtKind kind)
+			      const KmtFindingSite *site)
 {
-	add_site_of(json, report, address, kind, NULL);
+	add_site_of(json, report, &site->site, site->kind, NULL);
 }
 
 void kmt_report_json_add_figure(KmtJson *json, const char *key,
@@ -158,19 +157,20 @@ void kmt_report_json_add_deferred(KmtJson *json, const KmtReport *report,
 static void add_chain(KmtJson *json, const KmtReport *report,
 		      const KmtGroup *group, guint i)
 {
-	const guint64 *chain;
-	guint n;
+	const KmtGroups *groups = report->aggregate->groups;
+	const KmtChain *chain = kmt_groups_chain(groups, group, i);
+	guint j;
 
-	chain = kmt_groups_chain(report->aggregate->groups, group, i, &n);
 	kmt_json_begin_array(json, "stack");
-	for (; n; n--, chain++) {
+	for (j = 0; j < chain->n; j++) {
+		KmtSymSite frame = kmt_groups_frame(groups, chain, j);
 		g_autofree char *name =
-			kmt_symbolizer_format(report->symbolizer, *chain);
+			kmt_symbolizer_format(report->symbolizer, &frame);
 
 		kmt_json_begin_object(json, NULL);
-		kmt_json_hex(json, "address", *chain, 16);
+		kmt_json_hex(json, "address", frame.address, 16);
 		kmt_json_text(json, "symbol", name);
-		add_source_location(json, report, *chain, NULL);
+		add_source_location(json, report, &frame, NULL);
 		kmt_json_end_object(json);
 	}
 	kmt_json_end_array(json);
@@ -180,14 +180,13 @@ void kmt_report_json_add_group_name(KmtJson *json, const KmtReport *report,
 				    const KmtGroup *group)
 {
 	const KmtBy *by = report->by;
-	guint64 address;
+	KmtSymSite site;
 	gboolean has_site;
 	guint i;
 
-	has_site =
-		kmt_groups_address(report->aggregate->groups, group, &address);
+	has_site = kmt_groups_site(report->aggregate->groups, group, &site);
 	if (has_site)
-		add_site_of(json, report, address, group->kind, group);
+		add_site_of(json, report, &site, group->kind, group);
 	else
 		kmt_json_text(json, "kind", kmt_kind_name(group->kind));
 	for (i = 0; i < by->n; i++) {

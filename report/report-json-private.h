@@ -27,7 +27,7 @@ void kmt_report_json_add_deferred(KmtJson *json, const KmtReport *report,
 
 /* Add the members of a call site: address, symbol, kind and source location. */
 void kmt_report_json_add_site(KmtJson *json, const KmtReport *report,
-			      guint64 address, KmtKind kind);
+			      const KmtFindingSite *site);
 
 /* Add a figure; NONE is null. */
 void kmt_report_json_add_figure(KmtJson *json, const char *key,

@@ -319,8 +319,7 @@ static void add_finding_sites(KmtJson *json, const KmtReport *report,
 		const KmtFindingCount *entry = g_ptr_array_index(list, i);
 
 		kmt_json_begin_object(json, NULL);
-		kmt_report_json_add_site(json, report, entry->first.address,
-					 entry->first.kind);
+		kmt_report_json_add_site(json, report, &entry->first);
 		kmt_json_u64(json, count, entry->count);
 		kmt_json_end_object(json);
 	}
@@ -331,7 +330,7 @@ static void add_pair_site(KmtJson *json, const KmtReport *report,
 			  const char *key, const KmtFindingSite *site)
 {
 	kmt_json_begin_object(json, key);
-	kmt_report_json_add_site(json, report, site->address, site->kind);
+	kmt_report_json_add_site(json, report, site);
 	kmt_json_end_object(json);
 }
 

@@ -188,6 +188,7 @@ static void fill_pairs(const KmtReport *report, KmtColumns *columns,
 	for (i = 0; i < pairs->len; i++) {
 		const KmtCrossCpuPair *pair =
 			&g_array_index(pairs, KmtCrossCpuPair, i);
+		const KmtSymSite freed_by = {.address = pair->free_site};
 
 		if (i >= shown) {
 			kmt_cross_cpu_sum_add(&rest, &pair->sum);
@@ -196,8 +197,8 @@ static void fill_pairs(const KmtReport *report, KmtColumns *columns,
 		kmt_columns_add_number(columns, FALSE, pair->sum.bytes);
 		kmt_columns_add_number(columns, FALSE, pair->sum.frees);
 		kmt_columns_add_text(columns, kmt_kind_name(pair->alloc.kind));
-		kmt_text_add_site(report, columns, pair->alloc.address);
-		kmt_text_add_site(report, columns, pair->free_site);
+		kmt_text_add_site(report, columns, &pair->alloc.site);
+		kmt_text_add_site(report, columns, &freed_by);
 	}
 	if (shown == pairs->len)
 		return;

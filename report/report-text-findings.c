@@ -85,7 +85,7 @@ static void fill_finding_site(const KmtReport *report, KmtColumns *columns,
 			      const KmtFindingSite *site)
 {
 	kmt_columns_add_text(columns, kmt_kind_name(site->kind));
-	kmt_text_add_site(report, columns, site->address);
+	kmt_text_add_site(report, columns, &site->site);
 }
 
 typedef struct {

@@ -11,12 +11,12 @@ void kmt_text_print_number(const KmtReport *report, FILE *out, guint64 number)
 }
 
 void kmt_text_add_site(const KmtReport *report, KmtColumns *columns,
-		       guint64 address)
+		       const KmtSymSite *site)
 {
 	g_autofree char *name =
-		kmt_symbolizer_describe(report->symbolizer, address);
+		kmt_symbolizer_describe(report->symbolizer, site);
 	g_autofree char *hex =
-		g_strdup_printf("0x%016" G_GINT64_MODIFIER "x", address);
+		g_strdup_printf("0x%016" G_GINT64_MODIFIER "x", site->address);
 
 	kmt_columns_add_text(columns, name ? name : hex);
 }
@@ -169,17 +169,17 @@ static void fill_values(const KmtReport *report, KmtColumns *columns,
 	guint i;
 
 	for (i = 0; i < report->by->n; i++) {
+		const KmtGroups *groups = report->aggregate->groups;
 		g_autofree char *text = NULL;
-		guint n;
 
 		if (report->by->dimensions[i] == KMT_BY_STACK) {
-			kmt_text_add_site(
-				report, columns,
-				*kmt_groups_chain(report->aggregate->groups,
-						  group, i, &n));
+			KmtSymSite site = kmt_groups_frame(
+				groups, kmt_groups_chain(groups, group, i), 0);
+
+			kmt_text_add_site(report, columns, &site);
 			continue;
 		}
-		text = kmt_groups_value(report->aggregate->groups, group, i);
+		text = kmt_groups_value(groups, group, i);
 		kmt_columns_add_text(columns, text);
 	}
 }
@@ -192,21 +192,21 @@ static void fill_callers(const KmtReport *report, KmtColumns *columns,
 			 const KmtGroup *group)
 {
 	guint before = report->fields->len + has_kind(report), i, j, k;
-	const guint64 *chain = NULL;
-	guint n = 0;
+	const KmtGroups *groups = report->aggregate->groups;
+	const KmtChain *chain = NULL;
 
 	for (i = 0; i < report->by->n && !chain; i++)
 		if (report->by->dimensions[i] == KMT_BY_STACK)
-			chain = kmt_groups_chain(report->aggregate->groups,
-						 group, i, &n);
-	for (j = 1; j < n; j++) {
+			chain = kmt_groups_chain(groups, group, i);
+	for (j = 1; chain && j < chain->n; j++) {
+		KmtSymSite frame = kmt_groups_frame(groups, chain, j);
 		g_autofree char *name =
-			kmt_symbolizer_describe(report->symbolizer, chain[j]);
+			kmt_symbolizer_describe(report->symbolizer, &frame);
 		g_autofree char *text =
 			name ? g_strconcat("  < ", name, NULL)
 			     : g_strdup_printf("  < 0x%016" G_GINT64_MODIFIER
 					       "x",
-					       chain[j]);
+					       frame.address);
 
 		for (k = 0; k < before + report->by->n; k++)
 			kmt_columns_add_text(columns,

@@ -8,7 +8,7 @@
 
 /* Fill a cell with the name of a call site. */
 void kmt_text_add_site(const KmtReport *report, KmtColumns *columns,
-		       guint64 address);
+		       const KmtSymSite *site);
 /* Fill a cell with the number of omitted lines: "(5 more call sites)". */
 void kmt_text_add_rest(const KmtReport *report, KmtColumns *columns,
 		       const char *one, const char *many, guint64 n_rest);

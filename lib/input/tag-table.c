@@ -13,14 +13,14 @@ struct KmtInputTagTable {
 	KmtInputTables tables;
 };
 
-/* Compare by address; at the same address the latest module comes first. */
+/* Compare by address, then by the time when the code was freed. */
 static gint compare_tags(gconstpointer a, gconstpointer b)
 {
 	const KmtInputTag *x = a, *y = b;
 
 	if (x->address != y->address)
 		return x->address > y->address ? 1 : -1;
-	return (x->went < y->went) - (x->went > y->went);
+	return (x->went > y->went) - (x->went < y->went);
 }
 
 static gboolean are_equal(const KmtInputTag *a, const KmtInputTag *b)
@@ -31,10 +31,9 @@ static gboolean are_equal(const KmtInputTag *a, const KmtInputTag *b)
 }
 
 /*
- * Sort the call sites and keep only the one with the latest went of each
- * address. Return the number of addresses at which several call sites have this
- * went but differ in the source line, function or module; no kernel writes such
- * a table.
+ * Sort the call sites and keep one for each pair of address and went. Return
+ * the number of addresses at which several call sites have the same went but
+ * differ in the source line, function or module; no kernel writes such a table.
  */
 static guint sort_tags(GArray *tags)
 {
@@ -47,11 +46,11 @@ static guint sort_tags(GArray *tags)
 		const KmtInputTag *tag = &g_array_index(tags, KmtInputTag, i);
 		KmtInputTag *last = &g_array_index(tags, KmtInputTag, kept - 1);
 
-		if (tag->address != last->address) {
-			g_array_index(tags, KmtInputTag, kept++) = *tag;
+		if (tag->address != last->address)
 			counted = FALSE;
-		} else if (!counted && tag->went == last->went &&
-			   !are_equal(tag, last)) {
+		if (compare_tags(tag, last) != 0) {
+			g_array_index(tags, KmtInputTag, kept++) = *tag;
+		} else if (!counted && !are_equal(tag, last)) {
 			twice++;
 			counted = TRUE;
 		}

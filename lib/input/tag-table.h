@@ -38,10 +38,8 @@ void kmt_input_tag_table_free(KmtInputTagTable *table);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtInputTagTable, kmt_input_tag_table_free)
 
 /*
- * Return the call sites, sorted by address, and set *n to their number. Each
- * address occurs once: if several call sites had the same address at different
- * times, the array has the call site with the latest went. The table owns the
- * array.
+ * Return the call sites, sorted by address and went, and set *n to their
+ * number. Each pair of address and went occurs once. The table owns the array.
  */
 const KmtInputTag *kmt_input_tag_table_get(const KmtInputTagTable *table,
 					   guint *n);

@@ -10,7 +10,7 @@
 #define FLAGS_SHIFT 32
 
 /* First word of a pair of KmtMatchKeys.flags: node, number of a pair in the
- * first table that exists of phases, stacks, and owners. */
+ * first table that exists of tags, phases, stacks, and owners. */
 #define OWNER_SHIFT 32
 
 /*
@@ -23,9 +23,11 @@
 
 #define CONTEXT_FLAGS (KMEMTRACE_FLAG_HARDIRQ | KMEMTRACE_FLAG_SOFTIRQ)
 
-/* Parts whose values are in the tables phases, stacks, and owners. The upper
- * half of the first word of a flags pair has the number of the pair there. */
-#define BEYOND_FLAGS (KMT_MATCH_KEY_OWNER | KMT_MATCH_KEY_PHASE)
+/* Parts whose values are in the tables tags, phases, stacks, and owners. The
+ * upper half of the first word of a flags pair has the number of the pair
+ * there. */
+#define BEYOND_FLAGS                                                           \
+	(KMT_MATCH_KEY_OWNER | KMT_MATCH_KEY_PHASE | KMT_MATCH_KEY_TAG)
 
 /* Parts that need the table flags, because the second word of a key has no bits
  * for their values. */
@@ -54,6 +56,8 @@ KmtMatchKeys *kmt_match_keys_new(KmtMatchKeyParts parts,
 		keys->owners = kmt_match_intern_new();
 	if (parts & KMT_MATCH_KEY_PHASE)
 		keys->phases = kmt_match_intern_new();
+	if (parts & KMT_MATCH_KEY_TAG)
+		keys->tags = kmt_match_intern_new();
 	if (parts & KMT_MATCH_KEY_STACK)
 		keys->stacks = kmt_match_intern_new();
 	/* Mark all slots as empty: no key has a second word with all bits set,
@@ -70,23 +74,23 @@ void kmt_match_keys_free(KmtMatchKeys *keys)
 	kmt_match_intern_free(keys->sizes);
 	kmt_match_intern_free(keys->flags);
 	kmt_match_intern_free(keys->owners);
+	kmt_match_intern_free(keys->tags);
 	kmt_match_intern_free(keys->phases);
 	kmt_match_intern_free(keys->stacks);
 	kmt_match_intern_free(keys->classes);
 	g_free(keys);
 }
 
-KmtMatchKey kmt_match_keys_of_class(const KmtMatchKeys *keys, guint32 class_id)
+KmtMatchKey kmt_match_keys_get(const KmtMatchKeys *keys, guint32 number)
 {
-	guint64 number =
-		kmt_match_intern_pair(keys->classes, class_id)->word[0];
-	const KmtMatchPair *pair =
-		kmt_match_intern_pair(keys->keys, (guint32)number);
+	const KmtMatchPair *pair = kmt_match_intern_pair(keys->keys, number);
+	guint64 beyond;
 	KmtMatchKey key = {
 		.call_site = pair->word[0],
 		.type = (guint8)pair->word[1],
 		.file = (guint16)(pair->word[1] >> FILE_SHIFT),
 		.node = KMEMTRACE_NODE_NONE,
+		.tag_time = G_MAXINT64,
 	};
 
 	if (!(keys->parts & BEYOND_FILE))
@@ -97,26 +101,38 @@ KmtMatchKey kmt_match_keys_of_class(const KmtMatchKeys *keys, guint32 class_id)
 	key.gfp_flags = pair->word[1];
 	if (!(keys->parts & BEYOND_FLAGS))
 		return key;
-	number = pair->word[0] >> OWNER_SHIFT;
+	beyond = pair->word[0] >> OWNER_SHIFT;
+	if (keys->parts & KMT_MATCH_KEY_TAG) {
+		pair = kmt_match_intern_pair(keys->tags, (guint32)beyond);
+		beyond = pair->word[0];
+		key.tag_time = (gint64)pair->word[1];
+	}
 	if (keys->parts & KMT_MATCH_KEY_PHASE) {
-		pair = kmt_match_intern_pair(keys->phases, (guint32)number);
-		number = pair->word[0];
+		pair = kmt_match_intern_pair(keys->phases, (guint32)beyond);
+		beyond = pair->word[0];
 		key.phase = (guint32)pair->word[1];
 	}
 	if (!(keys->parts & KMT_MATCH_KEY_OWNER))
 		return key;
 	if (keys->parts & KMT_MATCH_KEY_STACK) {
-		pair = kmt_match_intern_pair(keys->stacks, (guint32)number);
-		number = pair->word[0];
+		pair = kmt_match_intern_pair(keys->stacks, (guint32)beyond);
+		beyond = pair->word[0];
 		key.stack = (guint32)pair->word[1];
 	}
-	pair = kmt_match_intern_pair(keys->owners, (guint32)number);
+	pair = kmt_match_intern_pair(keys->owners, (guint32)beyond);
 	key.has_owner = (pair->word[0] & IS_OWNER) != 0;
 	key.pid = (guint32)pair->word[0];
 	key.cache = (guint16)(pair->word[0] >> CACHE_SHIFT);
 	key.context = (guint16)(pair->word[0] >> CONTEXT_SHIFT) & CONTEXT_FLAGS;
 	key.comm = (const char *)(guintptr)pair->word[1];
 	return key;
+}
+
+KmtMatchKey kmt_match_keys_of_class(const KmtMatchKeys *keys, guint32 class_id)
+{
+	return kmt_match_keys_get(
+		keys, (guint32)kmt_match_intern_pair(keys->classes, class_id)
+			      ->word[0]);
 }
 
 KmtMatchSize kmt_match_keys_size_of_class(const KmtMatchKeys *keys,
@@ -186,6 +202,47 @@ static guint phase_of(KmtMatchKeys *keys, gint64 time)
 	return low;
 }
 
+void kmt_match_keys_set_tag_ends(KmtMatchKeys *keys, const KmtMatchTagEnd *ends,
+				 guint n)
+{
+	guint i;
+
+	keys->tag_ends = ends;
+	keys->n_tag_ends = n;
+	keys->last_tag_end = G_MININT64;
+	for (i = 0; i < n; i++)
+		keys->last_tag_end = MAX(keys->last_tag_end, ends[i].time);
+	/* Give the most frequent key the second word 0; see
+	 * kmt_match_keys_second_word(). */
+	kmt_match_intern_get(keys->tags, 0, G_MAXINT64);
+	kmt_match_intern_get(keys->flags, (guint32)KMEMTRACE_NODE_NONE, 0);
+}
+
+/*
+ * Return the end of the tag that an address had at a time; G_MAXINT64 if no tag
+ * of the address ended then or later.
+ */
+static gint64 tag_time_of(const KmtMatchKeys *keys, guint64 address,
+			  gint64 time)
+{
+	guint low = 0, high = time > keys->last_tag_end ? 0 : keys->n_tag_ends;
+	const KmtMatchTagEnd *found = NULL;
+
+	while (low < high) {
+		guint middle = low + (high - low) / 2;
+		const KmtMatchTagEnd *end = &keys->tag_ends[middle];
+
+		if (end->address < address ||
+		    (end->address == address && end->time < time)) {
+			low = middle + 1;
+		} else {
+			high = middle;
+			found = end;
+		}
+	}
+	return found && found->address == address ? found->time : G_MAXINT64;
+}
+
 /*
  * Return the number of the pair of owner and stack; without KMT_MATCH_KEY_STACK
  * return the number of the owner.
@@ -212,8 +269,14 @@ guint64 kmt_match_keys_second_word(KmtMatchKeys *keys,
 		parts & KMT_MATCH_KEY_NODE ? event->node : KMEMTRACE_NODE_NONE;
 	guint64 gfp = parts & KMT_MATCH_KEY_GFP ? event->gfp_flags : 0;
 	guint64 flags = (guint32)node, word = 0;
+	gint64 tag_time = G_MAXINT64;
 	guint32 beyond = 0;
 
+	if (parts & KMT_MATCH_KEY_TAG)
+		tag_time =
+			tag_time_of(keys, event->call_site, event->timestamp);
+	if (parts == KMT_MATCH_KEY_TAG && tag_time == G_MAXINT64)
+		return 0;
 	if (parts & KMT_MATCH_KEY_CPU)
 		word |= (guint64)file << FILE_SHIFT;
 	if (parts & KMT_MATCH_KEY_OWNER)
@@ -221,6 +284,9 @@ guint64 kmt_match_keys_second_word(KmtMatchKeys *keys,
 	if (parts & KMT_MATCH_KEY_PHASE)
 		beyond = kmt_match_intern_get(keys->phases, beyond,
 					      phase_of(keys, event->timestamp));
+	if (parts & KMT_MATCH_KEY_TAG)
+		beyond = kmt_match_intern_get(keys->tags, beyond,
+					      (guint64)tag_time);
 	flags |= (guint64)beyond << OWNER_SHIFT;
 	if (parts & BEYOND_FILE)
 		word |= (guint64)kmt_match_intern_get(keys->flags, flags, gfp)

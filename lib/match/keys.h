@@ -3,11 +3,11 @@
  * Numbers for the properties of allocations.
  *
  * A key is a call site with the kind of memory and, if requested, the CPU,
- * node, gfp flags, owner (task, cache, context, stack), and phase (a span of
- * time; see kmt_match_keys_set_phases()). A size is a pair of requested and
- * allocated bytes. An allocation class is a key with a size. Of these
- * properties, the entry of a live object stores only the number of the
- * allocation class.
+ * node, gfp flags, owner (task, cache, context, stack), phase (a span of time;
+ * see kmt_match_keys_set_phases()), and validity of the allocation tag. A size
+ * is a pair of requested and allocated bytes. An allocation class is a key with
+ * a size. Of these properties, the entry of a live object stores only the
+ * number of the allocation class.
  */
 #ifndef KMEMTRACE_MATCH_KEYS_H
 #define KMEMTRACE_MATCH_KEYS_H
@@ -30,7 +30,16 @@ typedef enum {
 			      KMT_MATCH_KEY_CACHE | KMT_MATCH_KEY_CONTEXT |
 			      KMT_MATCH_KEY_STACK,
 	KMT_MATCH_KEY_PHASE = 1 << 16,
+	/* The time of the allocation, as far as the tag of the call site
+	 * depends on it; see kmt_match_keys_set_tag_ends(). */
+	KMT_MATCH_KEY_TAG = 1 << 17,
 } KmtMatchKeyParts;
+
+/* The allocation tag of a call site is invalid after this time. */
+typedef struct {
+	guint64 address;
+	gint64 time; /* ns */
+} KmtMatchTagEnd;
 
 /* log2 of the slots of a direct-mapped cache that finds frequent classes. */
 #define KMT_MATCH_CLASS_CACHE_BITS 11
@@ -56,10 +65,12 @@ typedef struct {
 	KmtMatchIntern *classes; /* pairs of key number and size number */
 	/* Each of these tables is NULL if parts does not need it. "Number" in a
 	 * pair is the number of a pair in the next table that exists, in the
-	 * order flags, phases, stacks, owners; 0 if no further table exists. */
+	 * order flags, tags, phases, stacks, owners; 0 if no further table
+	 * exists. */
 	KmtMatchIntern *flags;	/* pairs of (node, number) and gfp flags */
 	KmtMatchIntern *owners; /* pairs of (pid, cache, context) and pointer to
 				 * the task's name */
+	KmtMatchIntern *tags;	/* pairs of number and tag_time */
 	KmtMatchIntern *phases; /* pairs of number and phase */
 	KmtMatchIntern *stacks; /* pairs of number and stack */
 	/* Private: */
@@ -68,7 +79,10 @@ typedef struct {
 	const gint64 *starts; /* array of n_starts times in ns: the start of
 			       * each phase except the first */
 	guint n_starts;
-	guint phase; /* phase of the last record */
+	guint phase;			/* phase of the last record */
+	const KmtMatchTagEnd *tag_ends; /* array of n_tag_ends */
+	guint n_tag_ends;
+	gint64 last_tag_end; /* the latest time in tag_ends */
 	KmtMatchClassSlot cache[1 << KMT_MATCH_CLASS_CACHE_BITS];
 } KmtMatchKeys;
 
@@ -93,6 +107,14 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtMatchKeys, kmt_match_keys_free)
 void kmt_match_keys_set_phases(KmtMatchKeys *keys, const gint64 *starts,
 			       guint n);
 
+/*
+ * For KMT_MATCH_KEY_TAG: set the ends of all tags that end, sorted by address
+ * and time. Call this function once, before the first record. ends must outlive
+ * the keys.
+ */
+void kmt_match_keys_set_tag_ends(KmtMatchKeys *keys, const KmtMatchTagEnd *ends,
+				 guint n);
+
 typedef struct {
 	guint64 call_site;
 	guint8 type;  /* enum kmemtrace_type_id */
@@ -112,7 +134,13 @@ typedef struct {
 	const char *comm; /* arbitrary bytes; NULL if unknown */
 	guint32 phase;	  /* phase of the allocation; 0 without
 			   * KMT_MATCH_KEY_PHASE */
+	gint64 tag_time;  /* end of the tag that the call site had at the time
+			   * of the allocation; G_MAXINT64 if no tag ended
+			   * later, or without KMT_MATCH_KEY_TAG */
 } KmtMatchKey;
+
+/* Return key @number of keys->keys. */
+KmtMatchKey kmt_match_keys_get(const KmtMatchKeys *keys, guint32 number);
 
 /* Return the key of an allocation class. */
 KmtMatchKey kmt_match_keys_of_class(const KmtMatchKeys *keys, guint32 class_id);

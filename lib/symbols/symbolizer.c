@@ -214,11 +214,16 @@ void kmt_symbolizer_check(const KmtSymbolizer *symbolizer,
 	if (!symbols)
 		return;
 	/* Address 0 stands for a caller that was not recorded. */
-	for (i = 0; i < n; i++)
-		if (kmt_symbolizer_symbol(symbolizer, addresses[i], &symbol))
+	for (i = 0; i < n; i++) {
+		/* A tag of any time names the address. */
+		KmtSymSite site = kmt_symbolizer_alloc_site(
+			symbolizer, addresses[i], G_MININT64);
+
+		if (kmt_symbolizer_symbol(symbolizer, &site, &symbol))
 			n_known++;
 		else
 			n_unknown += addresses[i] != 0;
+	}
 	/* A System.map has no modules. Call sites in modules normally are fewer
 	 * than half of all call sites. */
 	if (n_unknown > n_known)
@@ -250,20 +255,27 @@ static gboolean is_function(const char *symbol, const char *function)
 	       (!symbol[n] || symbol[n] == '.');
 }
 
-gboolean kmt_symbolizer_symbol(const KmtSymbolizer *symbolizer, guint64 address,
-			       KmtSymbol *symbol)
+KmtSymSite kmt_symbolizer_alloc_site(const KmtSymbolizer *symbolizer,
+				     guint64 address, gint64 time)
 {
-	const KmtSymTag *tag = kmt_sym_tags_lookup(symbolizer->tags, address);
+	return (KmtSymSite){
+		address, kmt_sym_tags_lookup(symbolizer->tags, address, time)};
+}
+
+gboolean kmt_symbolizer_symbol(const KmtSymbolizer *symbolizer,
+			       const KmtSymSite *site, KmtSymbol *symbol)
+{
+	const KmtSymTag *tag = site->tag;
 	KmtSymTable *symbols = get_symbols(symbolizer);
 	gboolean found =
-		symbols && kmt_sym_table_lookup(symbols, address, symbol);
+		symbols && kmt_sym_table_lookup(symbols, site->address, symbol);
 
 	/*
 	 * If the address is in the function that its tag names, return this
 	 * function with the offset. Otherwise return the function of the tag:
 	 * the compiler inlined that function into the function at the address,
 	 * or the address is that of the tag itself and in no function, or
-	 * another module now has the address.
+	 * another module had the address when the symbols were captured.
 	 */
 	if (!tag || (found && is_function(symbol->name, tag->function)))
 		return found;
@@ -273,11 +285,12 @@ gboolean kmt_symbolizer_symbol(const KmtSymbolizer *symbolizer, guint64 address,
 	return TRUE;
 }
 
-char *kmt_symbolizer_format(const KmtSymbolizer *symbolizer, guint64 address)
+char *kmt_symbolizer_format(const KmtSymbolizer *symbolizer,
+			    const KmtSymSite *site)
 {
 	KmtSymbol symbol;
 
-	if (!kmt_symbolizer_symbol(symbolizer, address, &symbol))
+	if (!kmt_symbolizer_symbol(symbolizer, site, &symbol))
 		return NULL;
 	if (symbol.line && symbol.module)
 		return g_strdup_printf("%s [%s]", symbol.name, symbol.module);
@@ -290,17 +303,18 @@ char *kmt_symbolizer_format(const KmtSymbolizer *symbolizer, guint64 address)
 			       symbol.offset, symbol.module);
 }
 
-char *kmt_symbolizer_describe(const KmtSymbolizer *symbolizer, guint64 address)
+char *kmt_symbolizer_describe(const KmtSymbolizer *symbolizer,
+			      const KmtSymSite *site)
 {
-	char *name = kmt_symbolizer_format(symbolizer, address);
+	char *name = kmt_symbolizer_format(symbolizer, site);
 	GString *text;
 	KmtSymSourceLine source;
 	guint i;
 
 	/* Page tracepoints do not record the caller. */
-	if (!name && address == 0)
+	if (!name && site->address == 0)
 		return g_strdup("(caller not recorded)");
-	if (!name || !kmt_symbolizer_source(symbolizer, address, &source))
+	if (!name || !kmt_symbolizer_source(symbolizer, site, &source))
 		return name;
 	text = g_string_new(NULL);
 	for (i = 0; source.inlined[i]; i++)
@@ -313,33 +327,33 @@ char *kmt_symbolizer_describe(const KmtSymbolizer *symbolizer, guint64 address)
 	return g_string_free(text, FALSE);
 }
 
-gboolean kmt_symbolizer_source(const KmtSymbolizer *symbolizer, guint64 address,
-			       KmtSymSourceLine *source)
+gboolean kmt_symbolizer_source(const KmtSymbolizer *symbolizer,
+			       const KmtSymSite *site, KmtSymSourceLine *source)
 {
 	static const char *const none[] = {NULL};
-	const KmtSymTag *tag = kmt_sym_tags_lookup(symbolizer->tags, address);
+	const KmtSymTag *tag = site->tag;
 
 	if (tag) {
 		*source = (KmtSymSourceLine){tag->file, tag->line, none};
 		return TRUE;
 	}
 	return symbolizer->dwarf &&
-	       kmt_sym_dwarf_lookup(symbolizer->dwarf, address, source);
+	       kmt_sym_dwarf_lookup(symbolizer->dwarf, site->address, source);
 }
 
 const char *kmt_symbolizer_directory(const KmtSymbolizer *symbolizer,
-				     guint64 address)
+				     const KmtSymSite *site)
 {
-	const KmtSymTag *tag = kmt_sym_tags_lookup(symbolizer->tags, address);
 	const char *directory = NULL;
 	KmtSymbol symbol;
 
-	if (tag)
-		return tag->directory;
+	if (site->tag)
+		return site->tag->directory;
 	if (symbolizer->dwarf)
-		directory = kmt_sym_dwarf_directory(symbolizer->dwarf, address);
+		directory = kmt_sym_dwarf_directory(symbolizer->dwarf,
+						    site->address);
 	if (!directory && symbolizer->tree &&
-	    kmt_symbolizer_symbol(symbolizer, address, &symbol))
+	    kmt_symbolizer_symbol(symbolizer, site, &symbol))
 		directory = kmt_sym_build_tree_directory(
 			symbolizer->tree, symbol.name, symbol.module);
 	return directory;

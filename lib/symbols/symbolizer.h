@@ -38,7 +38,8 @@ typedef struct {
 				* validated */
 	const char *release;   /* release as printed by uname -r, not yet
 				* validated */
-	const KmtSymTag *tags; /* call sites with tags, sorted by address */
+	const KmtSymTag *tags; /* call sites with tags, sorted by address and
+				* went */
 	guint n_tags;
 } KmtSymbolizerOptions;
 
@@ -98,18 +99,34 @@ void kmt_symbolizer_check(const KmtSymbolizer *symbolizer,
 const char *kmt_symbolizer_path(const KmtSymbolizer *symbolizer);
 
 /*
- * Find the function that contains a return address, or that an allocation tag
- * names. Return FALSE if no function is known. The symbolizer owns the strings.
+ * A call site: a return address, or the address of an allocation tag. Only the
+ * call site of an allocation has a tag, since the address of a free may be in
+ * another module than that of an earlier allocation.
  */
-gboolean kmt_symbolizer_symbol(const KmtSymbolizer *symbolizer, guint64 address,
-			       KmtSymbol *symbol);
+typedef struct {
+	guint64 address;
+	const KmtSymTag *tag; /* NULL: none; owned by the symbolizer */
+} KmtSymSite;
+
+/* Return the call site of an allocation at @time, in ns, with its tag. */
+KmtSymSite kmt_symbolizer_alloc_site(const KmtSymbolizer *symbolizer,
+				     guint64 address, gint64 time);
+
+/*
+ * Find the function that contains the return address of a call site, or that
+ * its allocation tag names. Return FALSE if no function is known. The
+ * symbolizer owns the strings.
+ */
+gboolean kmt_symbolizer_symbol(const KmtSymbolizer *symbolizer,
+			       const KmtSymSite *site, KmtSymbol *symbol);
 
 /*
  * Format a return address as "function+0x1f [module]", and an allocation tag as
- * "function [module]". Return NULL if the address has no name. The caller frees
- * the string.
+ * "function [module]". Return NULL if the call site has no name. The caller
+ * frees the string.
  */
-char *kmt_symbolizer_format(const KmtSymbolizer *symbolizer, guint64 address);
+char *kmt_symbolizer_format(const KmtSymbolizer *symbolizer,
+			    const KmtSymSite *site);
 
 /*
  * Format a return address with its source line: "inlined <- function+0x1f
@@ -118,25 +135,27 @@ char *kmt_symbolizer_format(const KmtSymbolizer *symbolizer, guint64 address);
  * "(caller not recorded)" for address 0, and NULL for any other address without
  * a name. The caller frees the string.
  */
-char *kmt_symbolizer_describe(const KmtSymbolizer *symbolizer, guint64 address);
+char *kmt_symbolizer_describe(const KmtSymbolizer *symbolizer,
+			      const KmtSymSite *site);
 
 /*
- * Find the source location of a call site, in the tags of the capture or else
- * in the debug information. A location from the tags is that of the call of the
+ * Find the source location of a call site, in its tag or else in the debug
+ * information. A location from the tags is that of the call of the
  * allocator, so it has no inlined functions. Return FALSE if neither has the
  * address. The symbolizer owns the strings.
  */
-gboolean kmt_symbolizer_source(const KmtSymbolizer *symbolizer, guint64 address,
+gboolean kmt_symbolizer_source(const KmtSymbolizer *symbolizer,
+			       const KmtSymSite *site,
 			       KmtSymSourceLine *source);
 
 /*
- * Return the source directory of the allocation tag at an address, or else of
- * the function that contains a return address: "net/core". The result is
+ * Return the source directory of the allocation tag of a call site, or else of
+ * the function that contains its return address: "net/core". The result is
  * KMT_SYM_BUILD_TREE_AMBIGUOUS if several directories are possible, and NULL if
  * the directory is unknown. The symbolizer owns the string.
  */
 const char *kmt_symbolizer_directory(const KmtSymbolizer *symbolizer,
-				     guint64 address);
+				     const KmtSymSite *site);
 
 /*
  * Format gfp flags as kmt_sym_gfp_format() does, with the flag names of the

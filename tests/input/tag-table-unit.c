@@ -79,7 +79,7 @@ static void test_sorted(void)
 	tear_down(&f);
 }
 
-/* The module that was there last gives an address its name. */
+/* An address has a call site for each module that was there. */
 static void test_replaced_module(void)
 {
 	TagsFixture f;
@@ -89,9 +89,13 @@ static void test_replaced_module(void)
 		    "10 7 three 3 third c.c\n20 9 four 4 late d.c\n"
 		    "20 8 five 5 early e.c\n");
 	g_assert_cmpuint(f.n_warnings, ==, 0);
-	g_assert_cmpuint(f.n, ==, 2);
-	expect(&f, 0, 0x10, 2, "two", "second", "b.c");
-	expect(&f, 1, 0x20, 4, "four", "late", "d.c");
+	g_assert_cmpuint(f.n, ==, 5);
+	expect(&f, 0, 0x10, 1, "one", "first", "a.c");
+	expect(&f, 1, 0x10, 3, "three", "third", "c.c");
+	g_assert_cmpint(f.tags[1].went, ==, 7);
+	expect(&f, 2, 0x10, 2, "two", "second", "b.c");
+	expect(&f, 3, 0x20, 5, "five", "early", "e.c");
+	expect(&f, 4, 0x20, 4, "four", "late", "d.c");
 	tear_down(&f);
 }
 
@@ -107,6 +111,15 @@ static void test_duplicates(void)
 	set_up(&f, META,
 	       HEAD "10 - - 1 f a.c\n10 - - 2 f a.c\n10 - - 3 f a.c\n");
 	expect_warning(&f, " 1 address has ");
+	tear_down(&f);
+	/* An address counts once, even if this happens at several times. */
+	set_up(&f, META,
+	       HEAD "10 4 - 1 f a.c\n10 4 - 2 f a.c\n"
+		    "10 5 - 1 f a.c\n10 5 - 2 f a.c\n");
+	g_assert_cmpuint(f.n_warnings, ==, 1);
+	g_assert_cmpuint(f.n, ==, 2);
+	expect(&f, 0, 0x10, 1, "", "f", "a.c");
+	expect(&f, 1, 0x10, 1, "", "f", "a.c");
 	tear_down(&f);
 }
 
