@@ -332,6 +332,15 @@ static inline gboolean kmt_input_is_defer_type(guint type)
 	       type == KMEMTRACE_TYPE_VMALLOC;
 }
 
+/* Return whether a record is a DEFER record that the matcher can use. */
+static inline gboolean kmt_input_is_usable_defer(const KmtInputRawEvent *event,
+						 const KmtInputCpuFile *file)
+{
+	return kmt_input_is_defer(event, file->capture) &&
+	       kmt_input_is_defer_type(event->type_id) &&
+	       event->event_size == file->record_size && event->ptr != 0;
+}
+
 /* Reverse the byte order of each field of a record of version 1. */
 void kmt_input_swap_event(struct kmemtrace_event *event);
 

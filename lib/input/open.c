@@ -171,11 +171,22 @@ static void count_records(KmtInputCapture *capture)
 	}
 }
 
+/* Return whether a record reports lost events. */
+static gboolean is_loss(const struct kmemtrace_event *event,
+			const KmtInputCpuFile *file)
+{
+	return event->event_size == file->record_size &&
+	       kmt_input_is_loss(event, file->record_size) &&
+	       kmt_input_loss_events(event);
+}
+
 /*
- * Return whether a mapped file has a valid record with this event id. LOST
- * records that report 0 lost events are ignored.
+ * Return whether a mapped file has a record with this event id for which
+ * is_wanted() returns TRUE.
  */
-static gboolean has_record(const KmtInputCpuFile *file, guint8 event_id)
+static gboolean has_record(const KmtInputCpuFile *file, guint8 event_id,
+			   gboolean (*is_wanted)(const struct kmemtrace_event *,
+						 const KmtInputCpuFile *))
 {
 	const guint8 *record = file->map;
 	struct kmemtrace_event event;
@@ -186,10 +197,7 @@ static gboolean has_record(const KmtInputCpuFile *file, guint8 event_id)
 		if (G_LIKELY(*record != event_id))
 			continue;
 		kmt_input_cpu_file_get(file, i, &event);
-		if (event.event_size == file->record_size &&
-		    (event_id != KMEMTRACE_EVENT_LOST ||
-		     (kmt_input_is_loss(&event, file->record_size) &&
-		      kmt_input_loss_events(&event))))
+		if (is_wanted(&event, file))
 			return TRUE;
 	}
 	return FALSE;
@@ -207,16 +215,17 @@ static void find_recorded_loss(KmtInputCapture *capture)
 		    capture->record_size >= KMEMTRACE_EVENT_SIZE_V2 &&
 		    i < capture->files->len;
 	     i++) {
-		capture->reports_loss = has_record(capture->files->pdata[i],
-						   KMEMTRACE_EVENT_LOST);
+		capture->reports_loss =
+			has_record(capture->files->pdata[i],
+				   KMEMTRACE_EVENT_LOST, is_loss);
 		kmt_input_cpu_file_drop_pages(capture->files->pdata[i]);
 	}
 }
 
 /*
- * Set may_defer. Without kmemtrace.meta, search the mapped files for a DEFER
- * record, and set kfree_of_caches if there is one: a DEFER record shows that
- * kfree() of the traced kernel frees objects of any cache.
+ * Set may_defer. Without kmemtrace.meta, search the mapped files for a usable
+ * DEFER record, and set kfree_of_caches if there is one: a DEFER record shows
+ * that kfree() of the traced kernel frees objects of any cache.
  */
 static void find_defers(KmtInputCapture *capture)
 {
@@ -228,8 +237,9 @@ static void find_defers(KmtInputCapture *capture)
 	for (i = 0; capture->may_defer && !capture->meta &&
 		    !capture->kfree_of_caches && i < capture->files->len;
 	     i++) {
-		capture->kfree_of_caches = has_record(capture->files->pdata[i],
-						      KMEMTRACE_EVENT_DEFER);
+		capture->kfree_of_caches = has_record(
+			capture->files->pdata[i], KMEMTRACE_EVENT_DEFER,
+			kmt_input_is_usable_defer);
 		kmt_input_cpu_file_drop_pages(capture->files->pdata[i]);
 	}
 }

@@ -94,7 +94,7 @@ static gboolean find_event(KmtMatchMerge *merge, KmtMatchCursor *s)
 		event = (const KmtInputRawEvent *)s->next;
 		if (!kmt_match_is_event_record(s->record_size, s->last_type,
 					       event)) {
-			if (!kmt_match_is_defer_record(s->file, event)) {
+			if (!kmt_input_is_usable_defer(event, s->file)) {
 				merge->skipped +=
 					!kmt_match_merge_add_non_event(merge, s,
 								       event);

@@ -75,8 +75,9 @@ struct KmtMatchMerge {
 };
 
 /*
- * Return whether a record is a usable ALLOC or FREE record. last_type is
- * kmt_input_last_type() of record_size.
+ * Return whether a record is a usable ALLOC or FREE record. The caller then
+ * calls kmt_input_is_usable_defer(), so that the usual record needs no further
+ * test. last_type is kmt_input_last_type() of record_size.
  */
 static inline gboolean kmt_match_is_event_record(guint record_size,
 						 guint last_type,
@@ -86,19 +87,6 @@ static inline gboolean kmt_match_is_event_record(guint record_size,
 		       KMEMTRACE_EVENT_FREE - KMEMTRACE_EVENT_ALLOC &&
 	       event->type_id <= last_type &&
 	       event->event_size == record_size && event->ptr != 0;
-}
-
-/*
- * Return whether a record is a DEFER record that the matcher can use. Call this
- * function after kmt_match_is_event_record(), which refuses DEFER records so
- * that the usual record needs no further test.
- */
-static inline gboolean kmt_match_is_defer_record(const KmtInputCpuFile *file,
-						 const KmtInputRawEvent *event)
-{
-	return kmt_input_is_defer(event, file->capture) &&
-	       kmt_input_is_defer_type(event->type_id) &&
-	       event->event_size == file->record_size && event->ptr != 0;
 }
 
 /* Update the times of s and merge: event is the next usable record of s. */

@@ -307,7 +307,7 @@ static gboolean time_at(const KmtInputCpuFile *file, guint64 index,
 	if (!kmt_match_is_event_record(file->record_size,
 				       kmt_input_last_type(file->record_size),
 				       &event) &&
-	    !kmt_match_is_defer_record(file, &event))
+	    !kmt_input_is_usable_defer(&event, file))
 		return FALSE;
 	*time = event.timestamp;
 	return TRUE;
@@ -396,7 +396,7 @@ static void skip_batch(KmtMatchCursor *s)
 		event = (const KmtInputRawEvent *)p;
 		if (!kmt_match_is_event_record(s->record_size, s->last_type,
 					       event) &&
-		    !kmt_match_is_defer_record(s->file, event))
+		    !kmt_input_is_usable_defer(event, s->file))
 			continue;
 		s->now = MAX(s->now, event->timestamp);
 		break;

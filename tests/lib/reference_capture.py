@@ -89,10 +89,10 @@ class File:
         data = data[:self.events * size]
         for index, fields in enumerate(layout.iter_unpack(data)):
             event, kind, event_size = fields[:3]
-            self.has_defer |= (may_defer and event == DEFER
-                               and event_size == size)
-            if not reference_match.is_usable(event, kind, event_size,
-                                             fields[5], size, may_defer):
+            is_usable = reference_match.is_usable(event, kind, event_size,
+                                                  fields[5], size, may_defer)
+            self.has_defer |= is_usable and event == DEFER
+            if not is_usable:
                 # A LOST record of version 2.
                 is_lost = (event == LOST and size >= 64
                            and event_size == size)

@@ -392,9 +392,10 @@ def reference(files, tolerance, lossy=False, size=56):
     without kmemtrace.meta."""
     out = []
     may_defer = size >= 64
-    one_slab = may_defer and any(
-        event == DEFER and event_size == size
-        for rows in files.values() for event, _, event_size, _, _ in rows)
+    one_slab = any(
+        event == DEFER
+        and is_usable(event, type_id, event_size, ptr, size, may_defer)
+        for rows in files.values() for event, type_id, event_size, ptr, _ in rows)
     addresses = Addresses(tolerance, lambda _begin, _end: lossy, out,
                           one_slab=one_slab)
     for record in merge(files, size, may_defer):
