@@ -226,9 +226,10 @@ class Hostile(unittest.TestCase):
             self.assertEqual(kinds["slab"]["remote_node_allocs"], remote, node)
 
     def test_terminal(self):
-        """Escape sequences of one and two bytes, and right-to-left text, are not
-        sent to a terminal."""
-        odd = b"a\x1b[2Jb\xc2\x9b2Jc\xe2\x80\xaed\xff\n\x07e"
+        """Escape sequences of one and two bytes, right-to-left text, and separators
+        of lines and paragraphs are not sent to a terminal."""
+        odd = (b"a\x1b[2Jb\xc2\x9b2Jc\xe2\x80\xaed\xff\n\x07e"
+               b"\xe2\x80\xa8f\xe2\x80\xa9g")
         source = self.capture(
             [mkcapture.alloc(1, 0x1000) + b"rest"],
             meta=META + b"kernel_release=" + odd.replace(b"\n", b"") + b"\n" +
@@ -251,7 +252,7 @@ class Hostile(unittest.TestCase):
                     if args[0] == "--json" and out is done.stdout:
                         json.loads(text)
                         continue
-                    for c in "\x1b\x07\x9b\u202e":
+                    for c in "\x1b\x07\x9b\u202e\u2028\u2029":
                         self.assertNotIn(c, text)
                     self.assertNotIn("\ne", text)
                 if args[0] == path:
