@@ -109,6 +109,31 @@ static KmtInputSpool *spool(const KmtInputTarMember *member, const char *what,
 	return ok ? g_steal_pointer(&spool) : NULL;
 }
 
+/* Return the name of a member without "./" at its start. */
+static const char *skip_dot(const char *name)
+{
+	while (g_str_has_prefix(name, "./"))
+		for (name++; *name == '/'; name++)
+			;
+	return name;
+}
+
+/*
+ * Remove the earlier member with the same name, because the extraction of a tar
+ * keeps the last one.
+ */
+static void remove_earlier(TarCapture *tar, const char *member)
+{
+	guint i;
+
+	for (i = tar->meta_members->len; i-- > 0;) {
+		const MetaMember *text = tar->meta_members->pdata[i];
+
+		if (strcmp(skip_dot(text->member), skip_dot(member)) == 0)
+			g_ptr_array_remove_index(tar->meta_members, i);
+	}
+}
+
 static gboolean add_meta_member(TarCapture *tar,
 				const KmtInputTarMember *member,
 				const char *name, GError **error)
@@ -120,6 +145,7 @@ static gboolean add_meta_member(TarCapture *tar,
 
 	if (!s || !kmt_input_spool_flush(s, what, error))
 		return FALSE;
+	remove_earlier(tar, member->name);
 	text = g_new0(MetaMember, 1);
 	text->fd = s->fd;
 	s->fd = -1;
@@ -167,7 +193,7 @@ static gboolean add_cpu_file(TarCapture *tar, KmtInputCpuFile *file,
 static gboolean same_directory(TarCapture *tar, const KmtInputTarMember *member,
 			       GError **error)
 {
-	g_autofree char *dir = g_path_get_dirname(member->name);
+	g_autofree char *dir = g_path_get_dirname(skip_dot(member->name));
 
 	if (!tar->directory)
 		tar->directory = g_steal_pointer(&dir);
@@ -219,7 +245,8 @@ static void drop_foreign_members(TarCapture *tar)
 
 	for (i = tar->meta_members->len; i-- > 0;) {
 		const MetaMember *text = tar->meta_members->pdata[i];
-		g_autofree char *dir = g_path_get_dirname(text->member);
+		g_autofree char *dir =
+			g_path_get_dirname(skip_dot(text->member));
 
 		if (strcmp(dir, tar->directory) != 0)
 			g_ptr_array_remove_index(tar->meta_members, i);

@@ -4,9 +4,12 @@
 that names what is missing."""
 
 import gzip
+import io
 import os
+import re
 import subprocess
 import sys
+import tarfile
 import threading
 import unittest
 
@@ -114,6 +117,27 @@ class Packed(InputCase):
                                      self.document, path)
         self.assertEqual(run(CHECK, tar).returncode,
                          run(CHECK, self.plain).returncode)
+
+    def test_member_names(self):
+        """Of two members with the same name, the last one is used, as in the
+        directory that tar -x makes. A leading "./" does not change a name."""
+        meta = self.files()["kmemtrace.meta"]
+        first = re.sub(b"(?m)^overruns=.*$", b"overruns=77", meta)
+        self.assertNotEqual(meta, first)
+        for one, two, three in (("c/", "c/", "c/"), ("./c/", "c/", ".//c/"),
+                                ("c/", "././c/", "c/"), ("./", "", "./")):
+            files = {one + "kmemtrace.meta": first}
+            files.update({two + k: v for k, v in self.files().items()
+                          if k != "kmemtrace.meta"})
+            path = self.tar("again.tar", files, folder="")
+            with tarfile.open(path, "a") as tar:
+                info = tarfile.TarInfo(three + "kmemtrace.meta")
+                info.size = len(meta)
+                tar.addfile(info, io.BytesIO(meta))
+            self.assertEqual(self.report(path), self.document, one)
+            with open(path, "rb") as f:
+                self.assertEqual(self.report("-", stdin=self.piped(f.read())),
+                                 self.document, one)
 
     def test_no_room(self):
         """An error in the directory of unpacked members names that directory."""
