@@ -376,8 +376,10 @@ class Memory(DaemonTest):
         os.mkfifo(fifo)
         self.run_out("--", "sh", "-c", f"exec >/dev/null 2>&1; read x <{fifo}",
                      status=125)
-        with open(fifo, "w"):
-            pass
+        # The command may have run out of memory, too, so do not wait for a reader.
+        end = os.open(fifo, os.O_RDWR)
+        self.addCleanup(os.close, end)
+        os.write(end, b"\n")
 
 
 if __name__ == "__main__":
