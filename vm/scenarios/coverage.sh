@@ -26,17 +26,18 @@ say()
 # processes, some of which it swaps out.
 reclaim()
 {
-	local free before
+	local free before swap
 	before=$(vmstat pswpout)
-	mkswap /dev/vdb >/dev/null || fail "no swap"
-	swapon /dev/vdb || fail "no swap"
+	swap=$(findfs LABEL=second) || fail "no second disk"
+	mkswap "$swap" >/dev/null || fail "no swap"
+	swapon "$swap" || fail "no swap"
 	free=$(sed -n 's/^MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo)
 	mount -t tmpfs -o size=100% fill /mnt
 	dd if=/dev/zero of=/mnt/fill bs=64k count=$((free / 64 + 400)) 2>/dev/null
 	cat /mnt/fill >/dev/null
 	rm /mnt/fill
 	umount /mnt
-	swapoff /dev/vdb
+	swapoff "$swap"
 	grew pswpout "$before"
 }
 

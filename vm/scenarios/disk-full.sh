@@ -6,7 +6,7 @@
 # shellcheck source-path=SCRIPTDIR source=../guest/lib.sh
 . /lib.sh
 
-mount -t ext4 /dev/vdb /mnt || fail "no second disk"
+mount -t ext4 "$(findfs LABEL=second)" /mnt || fail "no second disk"
 capture=/mnt/capture
 new=$capture/kmemtrace.new-1
 # The records since boot would not fit on that disk; save them elsewhere.
