@@ -21,7 +21,7 @@ import capture
 
 ALLOC, FREE, CHANGE = range(3)
 PAGE_SHIFT = 12
-RECORD = struct.Struct("<BBHiQQQQQqIHH")
+RECORD_SIZE = 64
 
 # What can be wrong with a page or an object.
 NO_RECORD = "no-record"
@@ -183,11 +183,11 @@ class Coverage:
 def read(directory, cpu, mark):
     """Generate (time, 0, CPU, fields) of each record, and with 1 of each count."""
     size = capture.record_size(directory)
-    if size != RECORD.size:
+    if size != RECORD_SIZE:
         sys.exit(f"coverage.py: {directory}: records of {size} bytes, not 64")
     with open(os.path.join(directory, f"cpu{cpu}.out"), "rb") as f:
         data = f.read()
-    for fields in RECORD.iter_unpack(data):
+    for fields in capture.record_struct(directory).iter_unpack(data):
         event = fields[0]
         if event in (capture.ALLOC, capture.FREE):
             yield fields[9], 0, cpu, fields
