@@ -4,6 +4,7 @@
 
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
@@ -123,9 +124,10 @@ static noinline void gap_vmalloc_fails(void)
 }
 
 /*
- * The allocation of huge pages fails, as if memory were fragmented, because a
- * fatal signal is pending. The kernel then tries single pages, which the signal
- * does not prevent while the bulk allocator provides them.
+ * The allocation of huge pages, of 1 or 2 MB, fails, as if memory were
+ * fragmented, because a fatal signal is pending. The kernel then tries single
+ * pages, which the signal does not prevent while the bulk allocator provides
+ * them.
  */
 static noinline void gap_vmalloc_huge_fails(void)
 {
@@ -136,7 +138,7 @@ static noinline void gap_vmalloc_huge_fails(void)
 	set_tsk_thread_flag(current, TIF_SIGPENDING);
 	spin_unlock_irq(&current->sighand->siglock);
 
-	area = vmalloc_huge(PMD_SIZE, GFP_KERNEL);
+	area = vmalloc_huge(SZ_2M, GFP_KERNEL);
 
 	spin_lock_irq(&current->sighand->siglock);
 	sigdelset(&current->pending.signal, SIGKILL);
@@ -144,7 +146,7 @@ static noinline void gap_vmalloc_huge_fails(void)
 	spin_unlock_irq(&current->sighand->siglock);
 
 	vfree(area);
-	say_alloc_any("vmalloc", area ? 1 : 0, area ? PMD_SIZE : 0);
+	say_alloc_any("vmalloc", area ? 1 : 0, area ? SZ_2M : 0);
 	say_freed("vmalloc", area ? 1 : 0, __func__);
 }
 
