@@ -372,34 +372,23 @@ static enum kmemtrace_layout kmemtrace_kind_of(unsigned long ip,
 }
 NOKPROBE_SYMBOL(kmemtrace_kind_of);
 
-/*
- * Return the entry of @ip, whose first place in the table has another address.  The
- * second place is the neighbour of the first: otherwise two addresses of the same stack
- * with the same first place would replace each other for every record.
- */
 static noinline u64 kmemtrace_learn_layout(unsigned long ip)
 {
-	u64 *first = kmemtrace_layout_entry(ip);
-	u64 *second = &kmemtrace_layouts[(first - kmemtrace_layouts) ^ 1];
-	u64 entry = READ_ONCE(*second);
 	struct orc_entry orc = {};
 	s32 bp_words = 0;
-	u32 kind, layout;
+	u32 kind = kmemtrace_kind_of(ip, &orc, &bp_words);
+	u32 layout = kind << KMEMTRACE_KIND_SHIFT |
+		     ((u32)bp_words & ((1U << KMEMTRACE_BP_BITS) - 1)) <<
+		     KMEMTRACE_BP_SHIFT | (u16)orc.sp_offset;
+	u64 entry = (u64)layout << KMEMTRACE_LAYOUT_SHIFT | (u32)ip;
 
-	if ((entry | KMEMTRACE_IP_UPPER) == ip)
-		return entry;
-	kind = kmemtrace_kind_of(ip, &orc, &bp_words);
-	layout = kind << KMEMTRACE_KIND_SHIFT |
-		 ((u32)bp_words & ((1U << KMEMTRACE_BP_BITS) - 1)) <<
-		 KMEMTRACE_BP_SHIFT | (u16)orc.sp_offset;
-	entry = (u64)layout << KMEMTRACE_LAYOUT_SHIFT | (u32)ip;
 	/*
 	 * An entry stands for an address whose upper half has all bits set.  Do not
 	 * store another address: its entry would match the address with the same lower
 	 * half.
 	 */
 	if ((ip | KMEMTRACE_IP_UPPER) == ip)
-		WRITE_ONCE(*(READ_ONCE(*first) ? second : first), entry);
+		WRITE_ONCE(*kmemtrace_layout_entry(ip), entry);
 	return entry;
 }
 NOKPROBE_SYMBOL(kmemtrace_learn_layout);
