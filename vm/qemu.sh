@@ -93,7 +93,8 @@ start_qemu()
 	[ "$1" = tcg ] || accel_args=(-accel kvm -cpu host)
 	# The guest must not depend on the time or randomness of the host.
 	[ -z "$icount" ] || accel_args=(-accel tcg -icount "shift=0,sleep=off"
-		-cpu "max,-rdrand,-rdseed" -rtc "base=2024-01-01,clock=vm")
+		-rtc "base=2024-01-01,clock=vm")
+	[ -z "$icount" ] || [ "$arch" != x86_64 ] || accel_args+=(-cpu "max,-rdrand,-rdseed")
 	# A later -cpu replaces the machine's.
 	# shellcheck disable=SC2086 # several words
 	"qemu-system-$qemu" "${machine[@]}" "${accel_args[@]}" $qemu_words \
