@@ -57,6 +57,9 @@ static noinline void gap_vmalloc_large(void)
 	say_freed("vmalloc", 2, "*");
 }
 
+/* Functions that free an area and its array of pages on one of the kernels. */
+#define KVFREES	"kvfree|gap_kvmalloc|__vfree|__vunmap|gap_vmallocs"
+
 /* @size: more than kmalloc() allocates, a multiple of the huge page size. */
 static noinline void gap_kvmalloc(size_t size)
 {
@@ -66,9 +69,7 @@ static noinline void gap_kvmalloc(size_t size)
 	if (!is_vmalloc_addr(large))
 		pr_err("kmalloc() gave %zu bytes\n", size);
 	say_alloc_any("vmalloc", 2, size + size / PAGE_SIZE * sizeof(void *));
-	/* The area, and its array of pages, which __vunmap() frees in 6.1. */
-	say_freed("vmalloc", 2,
-		  "kvfree|gap_kvmalloc|__vfree|__vunmap|gap_vmallocs");
+	say_freed("vmalloc", 2, KVFREES);
 	/* Up to Linux 6.12 the small object's call site is kvmalloc_node(). */
 	if (LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0))
 		say_alloc("kmalloc", 1, 100, GFP_KERNEL);
