@@ -11,6 +11,7 @@ import sys
 import unittest
 
 import mkcapture
+import target
 from input_case import CHECK, NEEDS_ARCHIVES, InputCase, run
 
 ORDERS = ("little", "big")
@@ -143,7 +144,7 @@ class RecordFormat(InputCase):
         """A text is not one record of the size that its first bytes contain."""
         path = self.directory("text", {"cpu0.out": b"<!-- a comment -->" * 900})
         done = run(CHECK, path)
-        self.assertIn(f"records of 56 bytes, {sys.byteorder} endian",
+        self.assertIn(f"records of 56 bytes, {target.BYTE_ORDER} endian",
                       done.stdout)
 
 

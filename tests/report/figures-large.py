@@ -134,7 +134,8 @@ def make(directory, seed, cpus, events, change):  # pylint: disable=too-many-arg
                      if not line.startswith("bytes=")) + "\n"
     meta = meta.replace("[cpu1]\nnode=0", "[cpu1]\nnode=1")
     with open(path, "w", encoding="ascii") as f:
-        f.write(meta.replace(*change))
+        # The total is the first key of this name; those of the CPUs follow.
+        f.write(meta.replace(*change, 1) if change[0] else meta)
 
 
 def names_of(directory):
