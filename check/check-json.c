@@ -89,7 +89,7 @@ static void add_rules(KmtJson *json, const KmtCheck *check)
 
 	kmt_json_begin_array(json, "rules");
 	for (rule = 0; rule < n; rule++) {
-		if (kmt_rules[rule].of_defers && !check->has_defers)
+		if (kmt_rule_is_of_defers(rule) && !check->has_defers)
 			continue;
 		kmt_json_begin_object(json, NULL);
 		kmt_json_text(json, "name", kmt_rules[rule].name);

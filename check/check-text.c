@@ -219,7 +219,7 @@ static void print_counts(const KmtCheck *check, FILE *out)
 
 	fputs("Rule                     Errors\n", out);
 	for (rule = 0; rule < KMT_N_MARK_RULES; rule++) {
-		if (kmt_rules[rule].of_defers && !check->has_defers)
+		if (kmt_rule_is_of_defers(rule) && !check->has_defers)
 			continue;
 		print_count(check, rule, out);
 		fputc('\n', out);

@@ -230,7 +230,7 @@ const KmtRule kmt_rules[KMT_N_RULES] = {
 	[KMT_RULE_DEFER_TYPE] = {"defer-type",
 				 "a deferred free is not of kmalloc, cache, or "
 				 "vmalloc memory",
-				 wrong_defer_type, TRUE},
+				 wrong_defer_type},
 	[KMT_RULE_NULL_POINTER] = {"null-pointer", "ptr is 0", null_pointer},
 	[KMT_RULE_NOTHING_REQUESTED] = {"nothing-requested",
 					"bytes_req of an allocation is 0",
@@ -312,8 +312,15 @@ const KmtRule kmt_rules[KMT_N_RULES] = {
 	[KMT_RULE_UNMATCHED_DEFER] = {"unmatched-defer",
 				      "a deferred free of memory that is not "
 				      "allocated",
-				      NULL, TRUE},
+				      NULL},
 	[KMT_RULE_DOUBLE_DEFER] = {"double-defer",
 				   "a second deferred free of the same memory",
-				   NULL, TRUE},
+				   NULL},
 };
+
+gboolean kmt_rule_is_of_defers(KmtRuleId rule)
+{
+	return rule == KMT_RULE_DEFER_TYPE ||
+	       rule == KMT_RULE_UNMATCHED_DEFER ||
+	       rule == KMT_RULE_DOUBLE_DEFER;
+}

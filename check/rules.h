@@ -89,12 +89,15 @@ typedef struct {
 	const char *description;
 	/* NULL for the rules of marks and the rules across files. */
 	gboolean (*broken)(const KmtRuleInput *input);
-	/* The rule concerns DEFER records, and the output lists it only if the
-	 * capture has some. */
-	gboolean of_defers;
 } KmtRule;
 
 /* All rules, indexed by KmtRuleId. */
 extern const KmtRule kmt_rules[KMT_N_RULES];
+
+/*
+ * Return whether a rule concerns DEFER records. The output lists such a rule
+ * only if the capture has such records.
+ */
+gboolean kmt_rule_is_of_defers(KmtRuleId rule);
 
 #endif
