@@ -294,6 +294,7 @@ enum kmemtrace_layout {
 	KMEMTRACE_LAYOUT_SWITCH,	/* outermost frame on the interrupts' stack */
 	KMEMTRACE_LAYOUT_REGS,		/* registers of an entry to the kernel */
 	KMEMTRACE_LAYOUT_BP,		/* a frame that ends size bytes above BP */
+	KMEMTRACE_LAYOUT_ALIGNED,	/* a frame whose end is stored below BP */
 	KMEMTRACE_LAYOUT_END,		/* the last one of a stack */
 	KMEMTRACE_LAYOUT_OTHER,		/* the kernel's unwinder is needed */
 };
@@ -303,7 +304,8 @@ enum kmemtrace_layout {
  * lock:
  *
  * bits 0-31: the lower half of the return address; the upper half has all bits set.
- * bits 32-47: the size of the frame in bytes.
+ * bits 32-47: the size of the frame in bytes; with LAYOUT_ALIGNED the negative offset
+ *   from BP of the address of the frame's end.
  * bits 48-59: the offset of the saved BP from the end of the frame, in words, as a
  *   negative number; 0: BP is unchanged.
  * bits 60-63: an enum kmemtrace_layout.
@@ -350,7 +352,13 @@ static enum kmemtrace_layout kmemtrace_kind_of(unsigned long ip,
 	if (kmemtrace_is_irqentry(ip) ||
 	    kmemtrace_orc_is_end(orc))
 		return KMEMTRACE_LAYOUT_END;
-	if (orc->sp_offset < 0 || orc->sp_offset % (s32)sizeof(long))
+	if (orc->sp_offset % (s32)sizeof(long))
+		return KMEMTRACE_LAYOUT_OTHER;
+	if (orc->type == ORC_TYPE_CALL && orc->sp_reg == ORC_REG_BP_INDIRECT)
+		return orc->sp_offset < 0 && orc->bp_reg == ORC_REG_BP &&
+		       !orc->bp_offset ? KMEMTRACE_LAYOUT_ALIGNED :
+					 KMEMTRACE_LAYOUT_OTHER;
+	if (orc->sp_offset < 0)
 		return KMEMTRACE_LAYOUT_OTHER;
 	if (orc->type == ORC_TYPE_REGS)
 		return orc->sp_reg == ORC_REG_SP ? KMEMTRACE_LAYOUT_REGS :
@@ -426,6 +434,29 @@ kmemtrace_other_frame(enum kmemtrace_layout layout, unsigned long sp, u16 size,
 }
 NOKPROBE_SYMBOL(kmemtrace_other_frame);
 
+/*
+ * Leave the frame of a function that aligned its stack, and therefore stored the end of
+ * its frame @offset bytes from BP, and the caller's BP at BP.  Return values and other
+ * arguments: as of kmemtrace_next_slot().
+ */
+static noinline enum kmemtrace_step
+kmemtrace_aligned_frame(unsigned long *slot, s16 offset,
+			struct kmemtrace_bounds *bounds, unsigned long *bp)
+{
+	unsigned long frame = *bp, address = frame + offset, next;
+
+	if (frame % sizeof(long) || frame >= bounds->end || address <= *slot ||
+	    address >= frame)
+		return KMEMTRACE_STEP_REFUSED;
+	next = READ_ONCE_NOCHECK(*(unsigned long *)address) - sizeof(long);
+	if (next % sizeof(long) || next <= frame || next >= bounds->end)
+		return KMEMTRACE_STEP_REFUSED;
+	*slot = next;
+	*bp = READ_ONCE_NOCHECK(*(unsigned long *)frame);
+	return KMEMTRACE_STEP_ON;
+}
+NOKPROBE_SYMBOL(kmemtrace_aligned_frame);
+
 /* Find the layout for the return address at slot. */
 static __always_inline u32 kmemtrace_find_layout(unsigned long slot,
 						 unsigned long *ip)
@@ -459,6 +490,8 @@ kmemtrace_next_slot(unsigned long *slot, u32 layout,
 		*slot = *bp + (u16)layout - sizeof(long);
 		if (*slot <= old || *slot % sizeof(long))
 			return KMEMTRACE_STEP_REFUSED;
+	} else if (kind == KMEMTRACE_LAYOUT_ALIGNED && bp) {
+		return kmemtrace_aligned_frame(slot, layout, bounds, bp);
 	} else {
 		step = kmemtrace_other_frame(kind, old + sizeof(long), layout,
 					     bounds, slot);
