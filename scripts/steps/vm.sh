@@ -175,6 +175,11 @@ step_coverage_7_3() { coverage 7-3; }
 step_coverage_newest() { coverage newest; }
 step_coverage_arm64() { coverage arm64; }
 step_coverage_s390x() { coverage s390x; }
+step_coverage_arm() { coverage arm; }
+step_coverage_6_1_arm64() { coverage 6-1-arm64; }
+step_coverage_6_1_s390x() { coverage 6-1-s390x; }
+step_coverage_6_12_arm64() { coverage 6-12-arm64; }
+step_coverage_6_12_s390x() { coverage 6-12-s390x; }
 
 # The tests that the kernel patches bring along, on the kernel of OPTIONS of vm/build.
 selftest()
