@@ -263,6 +263,14 @@ step_nested()
 		--append "kmemtrace.enable=yes kmemtrace.stacks=yes $debug_quiet"
 }
 
+# On Linux 6.12, kmalloc() aligns its stack.
+step_unwind_6_12()
+{
+	guest "--linux 6.12 $stacks_kernel" "$work/unwind-6-12" unwind.sh \
+		--fail-on-trouble \
+		--append "kmemtrace.enable=yes kmemtrace.stacks=yes $debug_quiet"
+}
+
 # hotplug NAME FRAGMENTS APPEND [OPTION of vm/run]...: record while CPUs go offline
 # and online.
 hotplug()
