@@ -490,15 +490,15 @@ kmemtrace_next_slot(unsigned long *slot, u32 layout,
 		*slot = *bp + (u16)layout - sizeof(long);
 		if (*slot <= old || *slot % sizeof(long))
 			return KMEMTRACE_STEP_REFUSED;
-	} else if (kind == KMEMTRACE_LAYOUT_ALIGNED && bp) {
-		return kmemtrace_aligned_frame(slot, layout, bounds, bp);
-	} else {
+	} else if (kind != KMEMTRACE_LAYOUT_ALIGNED || !bp) {
 		step = kmemtrace_other_frame(kind, old + sizeof(long), layout,
 					     bounds, slot);
 		if (step != KMEMTRACE_STEP_ON)
 			return step;
 		/* *@slot is now on the task's stack, whose start is the lower bound. */
 		old = bounds->end - THREAD_SIZE;
+	} else {
+		return kmemtrace_aligned_frame(slot, layout, bounds, bp);
 	}
 	if (unlikely(*slot >= bounds->end))
 		return KMEMTRACE_STEP_REFUSED;
