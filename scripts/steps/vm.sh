@@ -421,7 +421,7 @@ step_version1()
 step_version2()
 {
 	guest slub "$work/version2" version2.sh --fail-on-trouble --append \
-		'kmemtrace.abi=2 kmemtrace.subbufs=60'
+		'kmemtrace.enable=yes kmemtrace.abi=2 kmemtrace.subbufs=60'
 	python3 "$kmt_top/tests/vm/gap.py" "$work/version2/capture" \
 		"$work/version2/gap.log"
 	version2 "$work/version2" --abi 2

@@ -3,7 +3,8 @@
 # shellcheck shell=dash
 # Records of version 2: all events of version 3 except the hand-over to kfree_rcu().
 # tests/vm/gap.py and tests/vm/version2.py judge the capture. Boot with
-# kmemtrace.abi=2.
+# kmemtrace.enable=yes kmemtrace.abi=2: gap.py accepts no free of a vmalloc area
+# that was allocated before the trace.
 # shellcheck source-path=SCRIPTDIR source=../guest/lib.sh
 . /lib.sh
 
