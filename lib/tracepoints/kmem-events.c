@@ -94,7 +94,7 @@ const KmtTracepointName kmt_tracepoint_names[] = {
 	 percpu_alloc},
 	{"percpu", "percpu_free_percpu", FREE, KMEMTRACE_TYPE_PERCPU, TRUE,
 	 percpu_free},
-	/* Tracepoints since Linux 6.3. */
+	/* Tracepoints since Linux 6.2. */
 	{"vmalloc", "alloc_vmap_area", ALLOC, KMEMTRACE_TYPE_VMALLOC, TRUE,
 	 area_alloc},
 	{"vmalloc", "free_vmap_area_noflush", FREE, KMEMTRACE_TYPE_VMALLOC,
