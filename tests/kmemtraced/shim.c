@@ -62,7 +62,10 @@
  *			cpu<n>, and write of 0 to "enabled"
  */
 /* clang-format on */
-#define _GNU_SOURCE
+/* Defines the size of file offsets, and so the names of functions, as in the
+ * programs. */
+#include "config.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -105,8 +108,17 @@ static char is_direct[1024];
 
 static void *next(const char *name)
 {
-	void *function = dlsym(RTLD_NEXT, name);
+	void *function = NULL;
 
+#if __SIZEOF_LONG__ == 4
+	/* With file offsets of 64 bits, the compiled name of open() is open64(). */
+	char name64[64];
+
+	snprintf(name64, sizeof(name64), "%s64", name);
+	function = dlsym(RTLD_NEXT, name64);
+#endif
+	if (!function)
+		function = dlsym(RTLD_NEXT, name);
 	if (!function)
 		abort();
 	return function;
