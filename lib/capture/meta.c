@@ -24,15 +24,18 @@ static char *find_build_id(const char *notes, gsize n_bytes)
 
 	while (n_bytes - at >= sizeof(Elf64_Nhdr)) {
 		Elf64_Nhdr note;
-		gsize name, value, next;
+		guint64 name, value, next; /* beyond the range of gsize if the
+					    * sizes in the note are wrong */
 		GString *hex;
 
 		memcpy(&note, notes + at, sizeof(note));
 		name = at + sizeof(note);
-		value = name + (((gsize)note.n_namesz + NOTE_ALIGN_BYTES - 1) &
-				~(gsize)(NOTE_ALIGN_BYTES - 1));
-		next = value + (((gsize)note.n_descsz + NOTE_ALIGN_BYTES - 1) &
-				~(gsize)(NOTE_ALIGN_BYTES - 1));
+		value = name +
+			(((guint64)note.n_namesz + NOTE_ALIGN_BYTES - 1) &
+			 ~(guint64)(NOTE_ALIGN_BYTES - 1));
+		next = value +
+		       (((guint64)note.n_descsz + NOTE_ALIGN_BYTES - 1) &
+			~(guint64)(NOTE_ALIGN_BYTES - 1));
 		if (value > n_bytes || value + note.n_descsz > n_bytes)
 			return NULL;
 		if (note.n_type == NT_GNU_BUILD_ID &&
@@ -47,7 +50,7 @@ static char *find_build_id(const char *notes, gsize n_bytes)
 		}
 		if (next > n_bytes)
 			return NULL;
-		at = next;
+		at = (gsize)next;
 	}
 	return NULL;
 }
