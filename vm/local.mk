@@ -24,7 +24,7 @@ EXTRA_DIST += \
 	vm/scenarios \
 	vm/selftest \
 	vm/snapshot \
-	vm/source \
+	vm/source vm/stock \
 	vm/storm \
 	vm/texec \
 	vm/witness
