@@ -56,8 +56,10 @@ static const char *const advice[KMT_DAEMON_N_ERRORS] = {
 	[KMT_DAEMON_ERROR_RESOURCES] =
 		"free some memory, or raise the limits of 'ulimit'",
 	[KMT_DAEMON_ERROR_SOURCE] =
-		"sources are 'relay' (a kernel with kmemtrace) and 'ftrace' "
-		"(any kernel's tracepoints); see kmemtraced(8)",
+		"sources are 'relay' (a kernel with kmemtrace), 'bpf' "
+		"(programs "
+		"in any kernel with BTF), and 'ftrace' (any kernel's "
+		"tracepoints); see kmemtraced(8)",
 	[KMT_DAEMON_ERROR_NO_TRACEFS] =
 		"mount it with 'mount -t tracefs none /sys/kernel/tracing' "
 		"(the kernel needs CONFIG_EVENT_TRACING), or specify its mount "
@@ -78,6 +80,8 @@ static const char *const advice[KMT_DAEMON_N_ERRORS] = {
 	[KMT_DAEMON_ERROR_NO_LIBRARY] =
 		"install libtraceevent-dev (libtraceevent-devel), configure "
 		"and make again",
+	[KMT_DAEMON_ERROR_BPF] =
+		"record the tracepoints of this kernel with -s ftrace",
 	[KMT_DAEMON_ERROR_PROCESS] = "specify the numbers of running processes",
 	[KMT_DAEMON_ERROR_REFUSED] = "see the reason with 'dmesg', and the "
 				     "syntax of filters in kmemtraced(8)",

@@ -47,6 +47,10 @@ KmtdSource *kmtd_source_open(const char *name, const KmtdSourceOptions *options,
 	}
 	if (g_str_equal(name, "ftrace"))
 		return kmtd_ftrace_open(options, error);
+#ifdef HAVE_BPF
+	if (g_str_equal(name, "bpf"))
+		return kmtd_bpf_open(options, error);
+#endif
 	if (!g_str_equal(name, "relay")) {
 		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_SOURCE,
 			    "there is no source '%s'", name);

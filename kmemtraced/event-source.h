@@ -132,11 +132,11 @@ typedef struct {
 	gboolean (*conclude)(KmtdSource *source, GKeyFile *meta,
 			     GError **error);
 	/*
-	 * Return the current text of the table "tasks", newly allocated, or
-	 * NULL if there are no names. For a source whose kernel keeps no
-	 * tables; may be NULL otherwise.
+	 * Return the current text of the table @name, "tasks" or "caches",
+	 * newly allocated, or NULL if the table is empty. For a source whose
+	 * kernel keeps no tables; may be NULL otherwise.
 	 */
-	char *(*tasks)(KmtdSource *source);
+	char *(*table)(KmtdSource *source, const char *name);
 	/*
 	 * Describe in *state the kernel's state from before the source was
 	 * opened. Return FALSE if there is nothing to restore. The strings
@@ -232,10 +232,16 @@ KmtdSource *kmtd_relay_open(const KmtdSourceOptions *options, GError **error);
 KmtdSource *kmtd_ftrace_open(const KmtdSourceOptions *options, GError **error);
 
 /*
- * Open the source named @name, "relay" or "ftrace". NULL selects the best one:
- * relay, which records more; or ftrace if relay is missing, or if @options
- * limit the recording to processes and relay cannot be opened. Return NULL and
- * set an error on failure.
+ * Open the source "bpf", programs in an unmodified kernel. Return NULL and set
+ * an error on failure. Free the result with kmtd_source_free().
+ */
+KmtdSource *kmtd_bpf_open(const KmtdSourceOptions *options, GError **error);
+
+/*
+ * Open the source named @name, "relay", "bpf" or "ftrace". NULL selects the
+ * best one: relay, which records more; or ftrace if relay is missing, or if
+ * @options limit the recording to processes and relay cannot be opened. Return
+ * NULL and set an error on failure.
  */
 KmtdSource *kmtd_source_open(const char *name, const KmtdSourceOptions *options,
 			     GError **error);

@@ -85,13 +85,14 @@ gboolean kmtd_ftrace_total_overruns(KmtdSource *source, guint64 *n_events,
 				    GError **error)
 {
 	KmtdFtrace *ftrace = (KmtdFtrace *)source;
+	const GArray *cpus = kmtd_online_cpus_seen(ftrace->cpus);
 
 	*n_events = 0;
-	for (guint i = 0; i < ftrace->cpus->len; i++) {
+	for (guint i = 0; i < cpus->len; i++) {
 		guint64 n;
 
-		if (!cpu_overruns(ftrace, g_array_index(ftrace->cpus, guint, i),
-				  &n, error))
+		if (!cpu_overruns(ftrace, g_array_index(cpus, guint, i), &n,
+				  error))
 			return FALSE;
 		*n_events += n;
 	}
@@ -101,11 +102,12 @@ gboolean kmtd_ftrace_total_overruns(KmtdSource *source, guint64 *n_events,
 GHashTable *kmtd_ftrace_overruns(KmtdSource *source, GError **error)
 {
 	KmtdFtrace *ftrace = (KmtdFtrace *)source;
+	const GArray *cpus = kmtd_online_cpus_seen(ftrace->cpus);
 	g_autoptr(GHashTable) table =
 		g_hash_table_new_full(NULL, NULL, NULL, g_free);
 
-	for (guint i = 0; i < ftrace->cpus->len; i++) {
-		guint cpu = g_array_index(ftrace->cpus, guint, i);
+	for (guint i = 0; i < cpus->len; i++) {
+		guint cpu = g_array_index(cpus, guint, i);
 		guint64 n;
 
 		if (!cpu_overruns(ftrace, cpu, &n, error))

@@ -72,9 +72,11 @@ static void conclude_names(KmtdFtrace *ftrace, GKeyFile *meta)
 			      ftrace->names_complete ? "tracepoints" : "proc");
 }
 
-char *kmtd_ftrace_tasks(KmtdSource *source)
+char *kmtd_ftrace_table(KmtdSource *source, const char *name)
 {
-	return kmtd_task_names_text(((KmtdFtrace *)source)->names);
+	return g_str_equal(name, "tasks")
+		       ? kmtd_task_names_text(((KmtdFtrace *)source)->names)
+		       : NULL;
 }
 
 gboolean kmtd_ftrace_conclude(KmtdSource *source, GKeyFile *meta,

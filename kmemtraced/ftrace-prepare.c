@@ -114,7 +114,8 @@ static gboolean set_buffer(KmtdFtrace *ftrace, guint64 kb, GError **error)
 	g_autofree char *text = NULL;
 
 	if (kb == 0)
-		kb = CLAMP(memory_kb / MEMORY_PART / ftrace->cpus->len,
+		kb = CLAMP(memory_kb / MEMORY_PART /
+				   kmtd_online_cpus_seen(ftrace->cpus)->len,
 			   BUFFER_MIN_KB, BUFFER_MAX_KB);
 	text = g_strdup_printf("%" G_GUINT64_FORMAT, kb);
 	source->subbuf_bytes = ftrace->format->page_bytes;

@@ -8,6 +8,7 @@
 
 #include "kmemtraced/event-source.h"
 #include "kmemtraced/interference.h"
+#include "kmemtraced/online-cpus.h"
 #include "kmemtraced/ring-page.h"
 #include "kmemtraced/task-names.h"
 #include "kmemtraced/tracefs-instance.h"
@@ -22,8 +23,7 @@ typedef struct {
 	gboolean names_complete; /* every change of a task's name is recorded */
 	KmtdOwnTasks tasks;
 	char *clock;
-	int online_fd;	    /* the file with the online CPUs in sysfs */
-	GArray *cpus;	    /* of guint: all CPUs that were seen online */
+	KmtdOnlineCpus *cpus;
 	GPtrArray *streams; /* of KmtdFtraceStream *: the streams that exist */
 	gint *pids;
 	guint n_pids;
@@ -53,13 +53,6 @@ typedef struct {
 void kmtd_ftrace_choose_clock(KmtdFtrace *ftrace);
 
 /*
- * Open the list of online CPUs below @sys, the mount point of sysfs, and read
- * it. Return FALSE and set an error if the list cannot be read or is empty.
- */
-gboolean kmtd_ftrace_open_online(KmtdFtrace *ftrace, const char *sys,
-				 GError **error);
-
-/*
  * Report interference if another program has cleared or read one of the
  * buffers, after the streams have been read to their end.
  */
@@ -75,9 +68,6 @@ gboolean kmtd_ftrace_total_overruns(KmtdSource *source, guint64 *n_events,
 /* Count the lost events of each CPU: KmtdSourceClass.overruns. */
 GHashTable *kmtd_ftrace_overruns(KmtdSource *source, GError **error);
 
-/* Return the CPUs that were seen online: KmtdSourceClass.cpus. */
-GArray *kmtd_ftrace_cpus(KmtdSource *source);
-
 /* Open the stream of a CPU: KmtdSourceClass.open_cpu. */
 KmtdCpuStream *kmtd_ftrace_open_cpu(KmtdSource *source, guint cpu,
 				    GError **error);
@@ -92,7 +82,7 @@ void kmtd_ftrace_describe(KmtdSource *source, GKeyFile *meta);
 gboolean kmtd_ftrace_conclude(KmtdSource *source, GKeyFile *meta,
 			      GError **error);
 
-/* Return the table of task names: KmtdSourceClass.tasks. */
-char *kmtd_ftrace_tasks(KmtdSource *source);
+/* Return the table of task names: KmtdSourceClass.table. */
+char *kmtd_ftrace_table(KmtdSource *source, const char *name);
 
 #endif

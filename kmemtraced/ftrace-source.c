@@ -121,6 +121,11 @@ static gboolean ftrace_any_consumed(KmtdSource *source, gboolean *consumed,
 	return TRUE;
 }
 
+static GArray *ftrace_cpus(KmtdSource *source)
+{
+	return kmtd_online_cpus_follow(((KmtdFtrace *)source)->cpus);
+}
+
 static gboolean ftrace_initial_state(KmtdSource *source,
 				     KmtRecoveryState *state)
 {
@@ -153,9 +158,7 @@ static void ftrace_free(KmtdSource *source)
 	g_clear_pointer(&ftrace->format, kmtd_ring_format_free);
 	kmtd_task_names_free(ftrace->names);
 	g_ptr_array_unref(ftrace->streams);
-	g_array_unref(ftrace->cpus);
-	if (ftrace->online_fd >= 0)
-		close(ftrace->online_fd);
+	kmtd_online_cpus_free(ftrace->cpus);
 	g_free(ftrace->clock);
 	g_free(ftrace->pids);
 	g_free(ftrace->proc);
@@ -175,11 +178,11 @@ static const KmtdSourceClass source_class = {
 	.total_overruns = kmtd_ftrace_total_overruns,
 	.overruns = kmtd_ftrace_overruns,
 	.any_consumed = ftrace_any_consumed,
-	.cpus = kmtd_ftrace_cpus,
+	.cpus = ftrace_cpus,
 	.open_cpu = kmtd_ftrace_open_cpu,
 	.describe = kmtd_ftrace_describe,
 	.conclude = kmtd_ftrace_conclude,
-	.tasks = kmtd_ftrace_tasks,
+	.table = kmtd_ftrace_table,
 	.initial_state = ftrace_initial_state,
 	.close_inherited = ftrace_close_inherited,
 	.clean_up = ftrace_clean_up,
@@ -216,12 +219,10 @@ KmtdSource *kmtd_ftrace_open(const KmtdSourceOptions *options, GError **error)
 	source->class = &source_class;
 	source->changes_fd = -1;
 	/* The records have version 2. ftrace keeps no tables for them;
-	 * kmtd_ftrace_tasks() supplies the table of tasks. */
+	 * kmtd_ftrace_table() supplies the table of tasks. */
 	source->abi_version = 2;
 	source->record_bytes = KMEMTRACE_EVENT_SIZE_V2;
-	ftrace->online_fd = -1;
 	ftrace->names = kmtd_task_names_new(options->proc);
-	ftrace->cpus = g_array_new(FALSE, FALSE, sizeof(guint));
 	ftrace->streams = g_ptr_array_new();
 	ftrace->pids = g_memdup2(options->pids,
 				 options->n_pids * sizeof(*options->pids));
@@ -241,8 +242,10 @@ KmtdSource *kmtd_ftrace_open(const KmtdSourceOptions *options, GError **error)
 		return NULL;
 	ftrace->format =
 		kmtd_ring_format_read(read_format, ftrace->instance, error);
-	if (!ftrace->format ||
-	    !kmtd_ftrace_open_online(ftrace, options->sys, error))
+	if (!ftrace->format)
+		return NULL;
+	ftrace->cpus = kmtd_online_cpus_open(options->sys, error);
+	if (!ftrace->cpus)
 		return NULL;
 	read_inner_functions(ftrace);
 	kmtd_ftrace_choose_clock(ftrace);

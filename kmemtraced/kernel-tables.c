@@ -60,20 +60,22 @@ gboolean kmtd_tables_copy(KmtdTables *tables, GError **error)
 	return TRUE;
 }
 
-/* Write the table "tasks" if the source supplies it instead of the kernel. */
-static gboolean write_tasks(KmtdTables *tables, GError **error)
+/* Write a table if the source supplies it instead of the kernel. */
+static gboolean write_table(KmtdTables *tables, const char *name,
+			    GError **error)
 {
 	g_autofree char *text = NULL;
 
-	if (tables->source && tables->source->class->tasks)
-		text = tables->source->class->tasks(tables->source);
-	return !text || kmt_capture_writer_write_table(tables->output, "tasks",
+	if (tables->source && tables->source->class->table)
+		text = tables->source->class->table(tables->source, name);
+	return !text || kmt_capture_writer_write_table(tables->output, name,
 						       text, error);
 }
 
 gboolean kmtd_tables_copy_records(KmtdTables *tables, GError **error)
 {
-	if (!write_tasks(tables, error))
+	if (!write_table(tables, "tasks", error) ||
+	    !write_table(tables, "caches", error))
 		return FALSE;
 	return !tables->directory ||
 	       (copy_table(tables, tables->directory, "info", NULL, error) &&

@@ -10,7 +10,7 @@ typedef struct {
 	KmtCaptureWriter *output;
 	const char *proc;      /* mount point of procfs */
 	const char *directory; /* tables_path of the KmtdSource; may be NULL */
-	KmtdSource *source;    /* source of the table "tasks"; may be NULL */
+	KmtdSource *source;    /* source of tables; may be NULL */
 	void (*warning)(const char *text);
 	char *modules; /* text of /proc/modules at the first copy */
 } KmtdTables;

@@ -6,7 +6,7 @@ kmemtraced_kmemtraced_SOURCES = \
 	kmemtraced/relay-control.c kmemtraced/relay-control.h \
 	kmemtraced/relay-control-private.h kmemtraced/relay-files.c \
 	kmemtraced/ftrace-source.c kmemtraced/ftrace-private.h \
-	kmemtraced/ftrace-cpus.c kmemtraced/ftrace-lost-events.c \
+	kmemtraced/ftrace-lost-events.c \
 	kmemtraced/ftrace-meta.c kmemtraced/ftrace-prepare.c \
 	kmemtraced/ftrace-stream.c \
 	kmemtraced/cleanup-process.c kmemtraced/cleanup-process.h \
@@ -15,6 +15,7 @@ kmemtraced_kmemtraced_SOURCES = \
 	kmemtraced/interference.c kmemtraced/interference.h \
 	kmemtraced/live.c kmemtraced/live.h \
 	kmemtraced/main.c \
+	kmemtraced/online-cpus.c kmemtraced/online-cpus.h \
 	kmemtraced/buffer-mapping.c kmemtraced/buffer-mapping.h \
 	kmemtraced/self-filter.c kmemtraced/self-filter.h \
 	kmemtraced/cpu-reader.c kmemtraced/cpu-reader.h \
@@ -32,8 +33,34 @@ kmemtraced_kmemtraced_SOURCES = \
 	kmemtraced/summary.c kmemtraced/summary.h \
 	kmemtraced/kernel-tables.c kmemtraced/kernel-tables.h \
 	kmemtraced/task-names.c kmemtraced/task-names.h
-kmemtraced_kmemtraced_CFLAGS = $(AM_CFLAGS) $(TRACEEVENT_CFLAGS) -pthread
+if BPF
+kmemtraced_kmemtraced_SOURCES += \
+	kmemtraced/bpf-source.c kmemtraced/bpf-private.h \
+	kmemtraced/bpf-callers.c kmemtraced/bpf-load.c \
+	kmemtraced/bpf-names.c kmemtraced/bpf-programs.c \
+	kmemtraced/bpf-skipped.c kmemtraced/bpf-stream.c \
+	kmemtraced/bpf/ring.h
+endif
+kmemtraced_kmemtraced_CFLAGS = $(AM_CFLAGS) $(TRACEEVENT_CFLAGS) \
+	$(LIBBPF_CFLAGS) -pthread
 kmemtraced_kmemtraced_LDFLAGS = $(AM_LDFLAGS) -pthread
 kmemtraced_kmemtraced_LDADD = $(KMT_TRACEPOINTS_LIBS) $(KMT_CAPTURE_LIBS) \
-	$(KMT_CLI_LIBS)
-EXTRA_DIST += kmemtraced/README.md
+	$(KMT_CLI_LIBS) $(LIBBPF_LIBS)
+
+# The programs for the kernel, which kmemtraced contains. They are compiled
+# for the machine on which kmemtraced runs.
+KMT_BPF_FILES = kmemtraced/bpf/kmemtrace.bpf.c kmemtraced/bpf/kernel.h \
+	kmemtraced/bpf/ring.h
+KMT_BPF_COMPILE = $(AM_V_GEN)$(MKDIR_P) $(@D) && \
+	$(BPF_CLANG) -g -O2 -target $(BPF_TARGET) -mcpu=v3 -Wall -Wextra -Wno-unused-parameter \
+		-D__TARGET_ARCH_$(BPF_ARCH) $(BPF_CPPFLAGS) $(LIBBPF_CFLAGS) \
+		-c $(srcdir)/kmemtraced/bpf/kmemtrace.bpf.c -o $@
+KMT_BPF_OBJECTS = kmemtraced/bpf/kmemtrace.bpf.o \
+	kmemtraced/bpf/kmemtrace-no-context.bpf.o
+kmemtraced/bpf/kmemtrace.bpf.o: $(KMT_BPF_FILES)
+	$(KMT_BPF_COMPILE)
+kmemtraced/bpf/kmemtrace-no-context.bpf.o: $(KMT_BPF_FILES)
+	$(KMT_BPF_COMPILE) -DKMTD_BPF_NO_CONTEXT
+kmemtraced/kmemtraced-bpf-load.$(OBJEXT): $(KMT_BPF_OBJECTS)
+CLEANFILES += $(KMT_BPF_OBJECTS)
+EXTRA_DIST += kmemtraced/README.md $(KMT_BPF_FILES)

@@ -5,20 +5,6 @@
 
 #include "kmemtraced/ring-page.h"
 
-/*
- * Bits of common_flags for interrupt context, where the current task does not
- * cause the event.
- */
-#define FLAGS_INTERRUPT                                                        \
-	(KMT_TRACEPOINT_COMMON_HARDIRQ | KMT_TRACEPOINT_COMMON_SOFTIRQ |       \
-	 KMT_TRACEPOINT_COMMON_NMI)
-
-/*
- * Added to the address of a page, because slab objects and pages are separate
- * address namespaces.
- */
-#define PAGES_KEY 1
-
 void kmtd_ring_format_free(KmtdRingFormat *format)
 {
 	g_ptr_array_unref(format->by_id);
@@ -120,33 +106,6 @@ static const guint8 *next_event(KmtdRing *ring, gsize *n_bytes)
 		count_damage(ring);
 	ring->cursor.damaged = FALSE;
 	return data;
-}
-
-/*
- * Return whether kmemtraced itself caused the event. Update ring->own, the set
- * of addresses that kmemtraced has allocated.
- */
-static gboolean filter_own(KmtdRing *ring, const guint8 *data,
-			   const struct kmemtrace_event *e)
-{
-	guint64 key = e->type_id == KMEMTRACE_TYPE_PAGES ? e->ptr | PAGES_KEY
-							 : e->ptr;
-	gboolean by_own_task, is_own_address;
-
-	if (!ring->tasks)
-		return FALSE;
-	by_own_task =
-		!(kmt_tracepoint_slot_load(data, ring->format->common.flags) &
-		  FLAGS_INTERRUPT) &&
-		kmtd_own_tasks_has(ring->tasks,
-				   (gint32)kmt_tracepoint_slot_load(
-					   data, ring->format->common.pid));
-	if (by_own_task && e->event_id == KMEMTRACE_EVENT_ALLOC) {
-		kmtd_self_filter_add(&ring->own, key);
-		return TRUE;
-	}
-	is_own_address = kmtd_self_filter_remove(&ring->own, key);
-	return by_own_task && is_own_address;
 }
 
 /*
@@ -272,12 +231,14 @@ static gboolean convert_event(KmtdRing *ring, const guint8 *data, gsize n_bytes,
 					   (gint64)ring->cursor.time_ns,
 					   &to->v1)) {
 		ring->counters.no_memory++;
-	} else if (filter_own(ring, data, &to->v1)) {
-		ring->counters.own++;
 	} else {
-		order_time(ring, &to->v1);
 		set_version2_fields(ring, data, to);
-		return TRUE;
+		if (!ring->tasks ||
+		    !kmtd_self_filter_is_own(&ring->own, ring->tasks, to)) {
+			order_time(ring, &to->v1);
+			return TRUE;
+		}
+		ring->counters.own++;
 	}
 	return FALSE;
 }

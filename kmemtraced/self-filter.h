@@ -15,6 +15,8 @@
 #include <glib.h>
 #include <stdatomic.h>
 
+#include <kmemtrace_abi.h>
+
 #define KMTD_SELF_FILTER_TASKS_MAX 4096
 /* An address belongs to one bucket, which has the size of a cache line. */
 #define KMTD_SELF_FILTER_BUCKETS      512
@@ -90,6 +92,37 @@ static inline gboolean kmtd_self_filter_remove(KmtdSelfFilter *set,
 
 	return set->n_used[bucket] &&
 	       kmtd_self_filter_remove_used(set, bucket, address);
+}
+
+/*
+ * Added to the address of a page, because slab objects and pages are separate
+ * address namespaces.
+ */
+#define KMTD_SELF_FILTER_PAGES_KEY 1
+
+/*
+ * Return whether kmemtraced itself, whose threads are @tasks, caused the event,
+ * and update the set of its addresses. Inline, because it is called for each
+ * event.
+ */
+static inline gboolean
+kmtd_self_filter_is_own(KmtdSelfFilter *set, const KmtdOwnTasks *tasks,
+			const struct kmemtrace_event_v2 *e)
+{
+	guint64 key = e->v1.type_id == KMEMTRACE_TYPE_PAGES
+			      ? e->v1.ptr | KMTD_SELF_FILTER_PAGES_KEY
+			      : e->v1.ptr;
+	gboolean by_own_task, is_own_address;
+
+	by_own_task = !(e->flags &
+			(KMEMTRACE_FLAG_HARDIRQ | KMEMTRACE_FLAG_SOFTIRQ)) &&
+		      kmtd_own_tasks_has(tasks, (gint32)e->pid);
+	if (by_own_task && e->v1.event_id == KMEMTRACE_EVENT_ALLOC) {
+		kmtd_self_filter_add(set, key);
+		return TRUE;
+	}
+	is_own_address = kmtd_self_filter_remove(set, key);
+	return by_own_task && is_own_address;
 }
 
 #endif

@@ -104,7 +104,7 @@ char *kmt_report_loss_advice(const KmtInputCapture *capture)
 
 	kmt_input_capture_meta_number(capture, "subbufs", &subbufs);
 	enough = enough_subbufs(capture, subbufs);
-	if (g_strcmp0(source, "ftrace") == 0)
+	if (g_strcmp0(source, "ftrace") == 0 || g_strcmp0(source, "bpf") == 0)
 		return g_strdup("a larger buffer: kmemtraced -b KB");
 	if (g_strcmp0(mode, "overwrite") == 0 || snapshot)
 		return g_strdup("larger buffers (kmemtrace.subbufs), which "

@@ -52,6 +52,7 @@ typedef enum {
 	KMT_DAEMON_ERROR_FIELD,		/* a field of a tracepoint is
 					 * unsuitable */
 	KMT_DAEMON_ERROR_NO_LIBRARY,	/* built without libtraceevent */
+	KMT_DAEMON_ERROR_BPF,		/* BPF programs cannot be used */
 	KMT_DAEMON_ERROR_PROCESS,    /* the process to trace does not exist */
 	KMT_DAEMON_ERROR_COMMAND,    /* the command cannot be started */
 	KMT_DAEMON_ERROR_REFUSED,    /* the kernel refuses the value written to

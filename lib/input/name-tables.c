@@ -286,7 +286,7 @@ char *kmt_input_tables_missing_reason(const KmtInputCapture *capture,
 	gboolean is_tasks = g_str_equal(name, "tasks");
 	gboolean has = TRUE;
 
-	if (g_strcmp0(source, "import") == 0)
+	if (g_strcmp0(source, "import") == 0 || g_strcmp0(source, "bpf") == 0)
 		has = is_tasks || g_str_equal(name, "caches");
 	else if (g_strcmp0(source, "ftrace") == 0)
 		/* Captures of older versions have no task table. Newer captures

@@ -330,6 +330,28 @@ step_ftrace_guest()
 	whole_records "$work/ftrace-guest/relay"
 }
 
+# stock VERSION: record work on an unmodified kernel of Debian by BPF programs.
+stock()
+{
+	local kernel file
+
+	kmt_build_programs "$builddir"
+	kernel=$("$kmt_top/vm/stock" "$1")
+	rm -rf "$work/stock-$1"
+	"$kmt_top/vm/run" --kernel "$kernel" --builddir "$builddir" \
+		--out "$work/stock-$1" --fail-on-trouble --timeout 600 \
+		"$kmt_top/vm/scenarios/bpf.sh"
+	whole_records "$work/stock-$1/capture"
+	python3 "$kmt_top/tests/vm/bpf.py" "$work/stock-$1/capture"
+	for file in "$work/stock-$1/killed"/cpu*.out; do
+		[ $(($(stat -c %s "$file") % 64)) = 0 ]
+	done
+}
+
+step_stock_6_1() { stock 6.1; }
+step_stock_6_12() { stock 6.12; }
+step_stock_newest() { stock newest; }
+
 # whole_records CAPTURE: check that the records are complete and that
 # kmemtrace-check finds no error.
 whole_records()

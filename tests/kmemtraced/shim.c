@@ -111,7 +111,8 @@ static void *next(const char *name)
 	void *function = NULL;
 
 #if __SIZEOF_LONG__ == 4
-	/* With file offsets of 64 bits, the compiled name of open() is open64(). */
+	/* With file offsets of 64 bits, the compiled name of open() is
+	 * open64(). */
 	char name64[64];
 
 	snprintf(name64, sizeof(name64), "%s64", name);

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The state of the event source "bpf", and the operations that the files
+ * bpf-*.c implement.
+ */
+#ifndef KMEMTRACED_BPF_PRIVATE_H
+#define KMEMTRACED_BPF_PRIVATE_H
+
+#include <bpf/libbpf.h>
+
+#include "kmemtraced/bpf/ring.h"
+#include "kmemtraced/event-source.h"
+#include "kmemtraced/online-cpus.h"
+#include "kmemtraced/self-filter.h"
+#include "kmemtraced/task-names.h"
+
+/* The programs and maps in the kernel. They exist as long as this process. */
+typedef struct {
+	struct bpf_object *object;
+	struct bpf_map *buffers; /* the buffer of each CPU */
+	guint n_possible;	 /* the highest possible CPU, plus 1 */
+	guint32 n_slots;	 /* record slots of a buffer, a power of 2 */
+	gboolean has_context;	 /* records tell interrupts from tasks */
+	gboolean has_paths;	 /* programs can be attached to functions */
+	gboolean recover;	 /* a second program records missed events */
+	gboolean find_callers;	 /* the names of functions are known */
+	GPtrArray *links;     /* of struct bpf_link *: the attached programs */
+	GHashTable *attached; /* set of the names of the attached programs */
+	int count_skipped_fd; /* the program count_skipped; -1: none */
+	guint struct_page_bytes; /* size of struct page */
+	/* Variables of the programs, in shared memory. */
+	guint32 *recording; /* not 0 while events are recorded */
+	struct kmtd_bpf_counters *counters;
+} KmtdBpfPrograms;
+
+/* The callers of the page allocator. Any thread may use it. */
+typedef struct kmtd_bpf_callers KmtdBpfCallers;
+
+/* The names of tasks and caches. Any thread may use it. */
+typedef struct kmtd_bpf_names KmtdBpfNames;
+
+/* A cache as the records describe it. */
+typedef struct {
+	guint32 object_size, size; /* bytes; 0: unknown */
+	guint16 number;		   /* KMEMTRACE_CACHE_NONE: unknown */
+} KmtdBpfCache;
+
+/* Number of caches that a stream finds without a lock. */
+#define KMTD_BPF_KNOWN_CACHES 256
+
+typedef struct kmtd_bpf_stream KmtdBpfStream;
+
+/* The source. */
+typedef struct {
+	KmtdSource source;
+	KmtdBpfPrograms programs;
+	KmtdBpfCallers *callers;
+	KmtdBpfNames *names; /* NULL until the programs are loaded */
+	char *proc;
+	KmtdOwnTasks tasks;
+	gboolean keep_own;
+	gboolean is_on;
+	_Atomic gboolean is_over; /* the streams know their skipped events */
+	KmtdOnlineCpus *cpus;
+	GPtrArray *streams; /* of KmtdBpfStream *; main thread only */
+	/* The streams by CPU, n_possible elements; any thread. */
+	_Atomic(KmtdBpfStream *) *by_cpu;
+	guint64 buffer_kb; /* see KmtdSourceOptions */
+} KmtdBpf;
+
+/* Events that a stream has to report as lost. */
+typedef struct {
+	guint64 n; /* 0: none */
+	gint64 since, until;
+} KmtdBpfLoss;
+
+/* The stream of one CPU. */
+struct kmtd_bpf_stream {
+	KmtdCpuStream base;
+	KmtdBpf *bpf;
+	guint cpu;
+	gboolean is_first; /* reports the skipped events of all CPUs, if the
+			    * kernel does not count them by CPU */
+	int fd;		   /* the map that is the CPU's buffer */
+	struct kmtd_bpf_record *slots;
+	gsize map_bytes;
+	guint page_bytes, struct_page_bytes;
+	gint64 last_ns;		/* time of the last record */
+	_Atomic guint64 n_lost; /* events in the LOST records so far */
+	/* Events that both programs skipped. */
+	guint64 n_skipped_before;   /* before the recording */
+	guint64 n_skipped_last;	    /* at the last look */
+	guint64 n_skipped_reported; /* in the LOST records so far */
+	guint64 n_skipped_final;    /* at the end; valid if bpf->is_over */
+	gint64 looked_ns[2]; /* times of the last look and the one before */
+	KmtdBpfLoss loss;
+	guint64 n_own, n_backwards;
+	guint generation; /* of the caches in known */
+	struct {
+		guint64 address; /* 0: unused */
+		KmtdBpfCache cache;
+	} known[KMTD_BPF_KNOWN_CACHES];
+	KmtdSelfFilter own;
+};
+
+/* Set an error: it is not possible to @what. @code is an errno. */
+void kmtd_bpf_set_error(GError **error, int code, const char *what);
+
+/* Return the map whose name ends in @suffix, or NULL. */
+struct bpf_map *kmtd_bpf_find_map(struct bpf_object *object,
+				  const char *suffix);
+
+/* Create a map for a buffer. Return its descriptor, or -1 and set errno. */
+int kmtd_bpf_create_buffer(guint32 n_slots);
+
+/* Find the kernel's counters of skipped runs, for the functions below. */
+void kmtd_bpf_find_counters(KmtdBpfPrograms *programs);
+
+/*
+ * Load the programs into the kernel, with buffers of @n_slots records, a power
+ * of 2. Return FALSE and set an error on failure. Release them with
+ * kmtd_bpf_programs_unload(), also after a failure.
+ */
+gboolean kmtd_bpf_programs_load(KmtdBpfPrograms *programs, guint32 n_slots,
+				GError **error);
+void kmtd_bpf_programs_unload(KmtdBpfPrograms *programs);
+
+/*
+ * Return how often the kernel has skipped the first programs, because they
+ * interrupted themselves: on all CPUs, or on @cpu. The second function
+ * allocates memory in the kernel. If the kernel does not publish the counters
+ * by CPU, it returns the sum of all CPUs for @is_first_cpu, and 0 for the other
+ * CPUs.
+ */
+guint64 kmtd_bpf_programs_skipped(const KmtdBpfPrograms *programs);
+guint64 kmtd_bpf_programs_skipped_on(const KmtdBpfPrograms *programs, guint cpu,
+				     gboolean is_first_cpu);
+
+/*
+ * Return what the attached programs do not record: a new array of constant
+ * strings.
+ */
+GPtrArray *kmtd_bpf_programs_not_seen(const KmtdBpfPrograms *programs);
+
+/* Wait until no program runs that has begun before the call. */
+void kmtd_bpf_programs_wait(const KmtdBpfPrograms *programs, guint cpu, int fd);
+
+/* Return the number of events of @cpu from before it had a buffer. */
+guint64 kmtd_bpf_programs_unbuffered(const KmtdBpfPrograms *programs,
+				     guint cpu);
+
+/*
+ * Called in the cleanup process: close all descriptors, so that the kernel
+ * removes the programs when kmemtraced closes its own.
+ */
+void kmtd_bpf_programs_close_inherited(KmtdBpfPrograms *programs);
+
+/* Let the attached programs record events or not. */
+void kmtd_bpf_programs_record(KmtdBpfPrograms *programs, gboolean on);
+
+/* Attach all programs, or detach them. */
+gboolean kmtd_bpf_programs_attach(KmtdBpfPrograms *programs, GError **error);
+void kmtd_bpf_programs_detach(KmtdBpfPrograms *programs);
+
+/*
+ * Make the buffer of @cpu. Return the file descriptor of the map, or -1 with an
+ * error.
+ */
+int kmtd_bpf_programs_add_buffer(KmtdBpfPrograms *programs, guint cpu,
+				 GError **error);
+
+/*
+ * Read the functions of the kernel. @proc is the mount point of procfs. The
+ * programs can find callers if kmtd_bpf_callers_is_usable().
+ */
+KmtdBpfCallers *kmtd_bpf_callers_new(const char *proc);
+void kmtd_bpf_callers_free(KmtdBpfCallers *callers);
+gboolean kmtd_bpf_callers_is_usable(const KmtdBpfCallers *callers);
+
+/*
+ * Use the maps and the queue of samples of @object, which holds the loaded
+ * programs. Return FALSE and set an error on failure.
+ */
+gboolean kmtd_bpf_callers_attach(KmtdBpfCallers *callers,
+				 struct bpf_object *object, GError **error);
+void kmtd_bpf_callers_detach(KmtdBpfCallers *callers);
+
+/* Return a descriptor that is readable while samples wait in the queue. */
+int kmtd_bpf_callers_fd(KmtdBpfCallers *callers);
+
+/* Read the samples that wait in the queue. */
+void kmtd_bpf_callers_poll(KmtdBpfCallers *callers);
+
+/* Return the caller in the sample @id; 0 if the sample is missing. */
+guint64 kmtd_bpf_callers_find(KmtdBpfCallers *callers, guint64 id);
+
+/* Write figures about the samples to @meta. */
+void kmtd_bpf_callers_describe(KmtdBpfCallers *callers, GKeyFile *meta);
+
+/*
+ * Create the names. @object holds the loaded programs and must outlive the
+ * result. @proc is the mount point of procfs. Return NULL and set an error on
+ * failure.
+ */
+KmtdBpfNames *kmtd_bpf_names_new(struct bpf_object *object, const char *proc,
+				 GError **error);
+void kmtd_bpf_names_free(KmtdBpfNames *names);
+
+/* Return a descriptor that is readable while names wait in the queue. */
+int kmtd_bpf_names_fd(KmtdBpfNames *names);
+
+/* Read the names that wait in the queue. */
+void kmtd_bpf_names_poll(KmtdBpfNames *names);
+
+/* Read the names of all tasks: before the programs are attached, and after they
+ * are detached. */
+void kmtd_bpf_names_begin(KmtdBpfNames *names);
+void kmtd_bpf_names_end(KmtdBpfNames *names);
+
+/* Complete the names after the recording, whose last record is of @last_ns.
+ * @is_exact: the queue has lost no name. */
+void kmtd_bpf_names_conclude(KmtdBpfNames *names, gboolean is_exact,
+			     gint64 last_ns);
+
+/*
+ * Describe in *cache the cache that had this address at @time, in ns. Return
+ * FALSE if it is not known.
+ */
+gboolean kmtd_bpf_names_cache(KmtdBpfNames *names, guint64 address, gint64 time,
+			      KmtdBpfCache *cache);
+
+/*
+ * Return a number that changes when a cache is destroyed, so that another cache
+ * may get its address. Reads the names that wait in the queue.
+ */
+guint kmtd_bpf_names_generation(KmtdBpfNames *names);
+
+/* Return the text of the table, newly allocated, or NULL if it is empty. */
+char *kmtd_bpf_names_table(KmtdBpfNames *names, const char *table);
+
+/* Open the stream of a CPU: KmtdSourceClass.open_cpu. */
+KmtdCpuStream *kmtd_bpf_open_cpu(KmtdSource *source, guint cpu, GError **error);
+
+/* Return the number of events that the CPU of the stream has lost so far. */
+guint64 kmtd_bpf_stream_overruns(KmtdBpfStream *stream);
+
+/*
+ * Begin and end the count of the events that both programs skip: after
+ * recording began, and after it ended and no program runs any more. All streams
+ * have begun or ended before any of them is read.
+ */
+void kmtd_bpf_stream_begin(KmtdBpfStream *stream);
+void kmtd_bpf_stream_end(KmtdBpfStream *stream);
+
+#endif

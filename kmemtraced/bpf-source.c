@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The event source "bpf": programs in an unmodified kernel. */
+#include "config.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <kmemtrace_abi.h>
+
+#include "kmemtraced/bpf-private.h"
+#include "lib/capture/error.h"
+
+/* Default size of a CPU's buffer in kilobytes: the buffers of all CPUs share
+ * 1/MEMORY_PART of the memory, within these limits for each CPU. */
+#define BUFFER_MAX_KB 16384
+#define BUFFER_MIN_KB 1024
+#define MEMORY_PART   16
+
+/* Samples of stacks that the programs may send between two polls. */
+#define SAMPLE_BUDGET 2000
+
+#define CAPTURE "capture"
+
+static gboolean bpf_is_enabled(KmtdSource *source, gboolean *enabled,
+			       GError **error)
+{
+	*enabled = ((KmtdBpf *)source)->is_on;
+	return TRUE;
+}
+
+/* Return the size of a buffer in records: a power of 2. */
+static guint32 buffer_slots(const KmtdBpf *bpf)
+{
+	guint64 memory_kb = (guint64)sysconf(_SC_PHYS_PAGES) *
+			    ((guint64)sysconf(_SC_PAGESIZE) / 1024);
+	guint64 kb = bpf->buffer_kb;
+	guint32 n = 64;
+
+	if (kb == 0)
+		kb = CLAMP(memory_kb / MEMORY_PART /
+				   kmtd_online_cpus_seen(bpf->cpus)->len,
+			   BUFFER_MIN_KB, BUFFER_MAX_KB);
+	while (n < 1 << 24 &&
+	       (guint64)n * sizeof(struct kmtd_bpf_record) < kb * 1024)
+		n *= 2;
+	return n;
+}
+
+static gboolean bpf_prepare(KmtdSource *source, GError **error)
+{
+	KmtdBpf *bpf = (KmtdBpf *)source;
+	guint32 n = buffer_slots(bpf);
+
+	source->subbuf_bytes = sizeof(struct kmtd_bpf_record);
+	source->n_subbufs = n;
+	source->batch_bytes = n / 8 * sizeof(struct kmtd_bpf_record);
+	bpf->callers = kmtd_bpf_callers_new(bpf->proc);
+	bpf->programs.find_callers = kmtd_bpf_callers_is_usable(bpf->callers);
+	if (!kmtd_bpf_programs_load(&bpf->programs, n, error) ||
+	    !kmtd_bpf_callers_attach(bpf->callers, bpf->programs.object, error))
+		return FALSE;
+	bpf->by_cpu =
+		g_malloc0_n(bpf->programs.n_possible, sizeof(*bpf->by_cpu));
+	bpf->names = kmtd_bpf_names_new(bpf->programs.object, bpf->proc, error);
+	if (!bpf->names)
+		return FALSE;
+	source->changes_fd = kmtd_bpf_callers_fd(bpf->callers);
+	return TRUE;
+}
+
+static gboolean bpf_enable(KmtdSource *source, GError **error)
+{
+	KmtdBpf *bpf = (KmtdBpf *)source;
+
+	bpf->programs.counters->sample_budget = SAMPLE_BUDGET;
+	if (!kmtd_bpf_programs_attach(&bpf->programs, error))
+		return FALSE;
+	kmtd_bpf_names_begin(bpf->names);
+	for (guint i = 0; i < bpf->streams->len; i++)
+		kmtd_bpf_stream_begin(bpf->streams->pdata[i]);
+	kmtd_bpf_programs_record(&bpf->programs, TRUE);
+	bpf->is_on = TRUE;
+	return TRUE;
+}
+
+static gboolean bpf_disable(KmtdSource *source, GError **error)
+{
+	KmtdBpf *bpf = (KmtdBpf *)source;
+	KmtdBpfStream *first =
+		bpf->streams->len ? bpf->streams->pdata[0] : NULL;
+
+	kmtd_bpf_programs_record(&bpf->programs, FALSE);
+	bpf->is_on = FALSE;
+	if (first)
+		kmtd_bpf_programs_wait(&bpf->programs, first->cpu, first->fd);
+	for (guint i = 0; i < bpf->streams->len; i++)
+		kmtd_bpf_stream_end(bpf->streams->pdata[i]);
+	atomic_store(&bpf->is_over, TRUE);
+	kmtd_bpf_names_end(bpf->names);
+	kmtd_bpf_programs_detach(&bpf->programs);
+	return TRUE;
+}
+
+static GHashTable *bpf_overruns(KmtdSource *source, GError **error)
+{
+	KmtdBpf *bpf = (KmtdBpf *)source;
+	GHashTable *table = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+
+	for (guint i = 0; i < bpf->streams->len; i++) {
+		KmtdBpfStream *stream = bpf->streams->pdata[i];
+		guint64 n = kmtd_bpf_stream_overruns(stream);
+
+		g_hash_table_insert(table, GUINT_TO_POINTER(stream->cpu),
+				    g_memdup2(&n, sizeof(n)));
+	}
+	return table;
+}
+
+static gboolean bpf_total_overruns(KmtdSource *source, guint64 *n_events,
+				   GError **error)
+{
+	KmtdBpf *bpf = (KmtdBpf *)source;
+
+	*n_events = 0;
+	for (guint i = 0; i < bpf->streams->len; i++)
+		*n_events += kmtd_bpf_stream_overruns(bpf->streams->pdata[i]);
+	return TRUE;
+}
+
+/* The programs were not attached before, so nobody can have read records. */
+static gboolean bpf_any_consumed(KmtdSource *source, gboolean *consumed,
+				 GError **error)
+{
+	*consumed = FALSE;
+	return TRUE;
+}
+
+static GArray *bpf_cpus(KmtdSource *source)
+{
+	return kmtd_online_cpus_follow(((KmtdBpf *)source)->cpus);
+}
+
+static void describe_gaps(const KmtdBpf *bpf, GKeyFile *meta)
+{
+	g_autoptr(GPtrArray) not_seen =
+		kmtd_bpf_programs_not_seen(&bpf->programs);
+
+	g_key_file_set_string_list(meta, CAPTURE, "not_seen",
+				   (const char *const *)not_seen->pdata,
+				   not_seen->len);
+}
+
+static void bpf_describe(KmtdSource *source, GKeyFile *meta)
+{
+	g_key_file_set_string(meta, CAPTURE, "clock", "mono");
+	g_key_file_set_uint64(meta, CAPTURE, "subbufs", source->n_subbufs);
+	g_key_file_set_uint64(meta, CAPTURE, "subbuf_size",
+			      source->subbuf_bytes);
+	g_key_file_set_string(meta, CAPTURE, "task_names", "proc");
+	/* Until bpf_conclude() knows which programs were attached. */
+	describe_gaps((KmtdBpf *)source, meta);
+}
+
+static gboolean bpf_conclude(KmtdSource *source, GKeyFile *meta, GError **error)
+{
+	KmtdBpf *bpf = (KmtdBpf *)source;
+	const struct kmtd_bpf_counters *counters;
+	guint64 own = 0;
+	gint64 last_ns = 0;
+
+	for (guint i = 0; i < bpf->streams->len; i++) {
+		const KmtdBpfStream *stream = bpf->streams->pdata[i];
+
+		own += stream->n_own;
+		last_ns = MAX(last_ns, stream->last_ns);
+	}
+	g_key_file_set_uint64(meta, CAPTURE, "own_events", own);
+	g_key_file_set_string(meta, CAPTURE, "task_names", "tracepoints");
+	describe_gaps(bpf, meta);
+	counters = bpf->programs.counters;
+	kmtd_bpf_names_conclude(bpf->names, counters->n_lost_names == 0,
+				last_ns);
+	kmtd_bpf_callers_describe(bpf->callers, meta);
+	g_key_file_set_uint64(meta, CAPTURE, "stack_samples_refused",
+			      counters->n_refused_samples);
+	g_key_file_set_uint64(meta, CAPTURE, "mark_collisions",
+			      counters->n_mark_collisions);
+	return TRUE;
+}
+
+static void bpf_poll_changes(KmtdSource *source, gboolean now)
+{
+	KmtdBpf *bpf = (KmtdBpf *)source;
+
+	kmtd_bpf_names_poll(bpf->names);
+	kmtd_bpf_callers_poll(bpf->callers);
+	bpf->programs.counters->sample_budget = SAMPLE_BUDGET;
+}
+
+static char *bpf_table(KmtdSource *source, const char *name)
+{
+	return kmtd_bpf_names_table(((KmtdBpf *)source)->names, name);
+}
+
+/* The kernel frees programs and maps with the last descriptor. */
+static gboolean bpf_initial_state(KmtdSource *source, KmtRecoveryState *state)
+{
+	return FALSE;
+}
+
+static void bpf_close_inherited(KmtdSource *source)
+{
+	KmtdBpf *bpf = (KmtdBpf *)source;
+
+	for (guint i = 0; i < bpf->streams->len; i++)
+		close(((const KmtdBpfStream *)bpf->streams->pdata[i])->fd);
+	kmtd_bpf_programs_close_inherited(&bpf->programs);
+}
+
+static void bpf_clean_up(KmtdSource *source)
+{
+}
+
+static void bpf_free(KmtdSource *source)
+{
+	KmtdBpf *bpf = (KmtdBpf *)source;
+
+	kmtd_bpf_names_free(bpf->names);
+	kmtd_bpf_callers_free(bpf->callers);
+	g_free(bpf->by_cpu);
+	kmtd_bpf_programs_unload(&bpf->programs);
+	g_free(bpf->proc);
+	g_ptr_array_unref(bpf->streams);
+	kmtd_online_cpus_free(bpf->cpus);
+	g_free(source->description);
+	g_free(source);
+}
+
+static const KmtdSourceClass source_class = {
+	.name = "bpf",
+	.sizes_buffers = TRUE,
+	.is_enabled = bpf_is_enabled,
+	.prepare = bpf_prepare,
+	.enable = bpf_enable,
+	.disable = bpf_disable,
+	.total_overruns = bpf_total_overruns,
+	.overruns = bpf_overruns,
+	.any_consumed = bpf_any_consumed,
+	.cpus = bpf_cpus,
+	.open_cpu = kmtd_bpf_open_cpu,
+	.describe = bpf_describe,
+	.conclude = bpf_conclude,
+	.poll_changes = bpf_poll_changes,
+	.table = bpf_table,
+	.initial_state = bpf_initial_state,
+	.close_inherited = bpf_close_inherited,
+	.clean_up = bpf_clean_up,
+	.free = bpf_free,
+};
+
+KmtdSource *kmtd_bpf_open(const KmtdSourceOptions *options, GError **error)
+{
+	KmtdBpf *bpf;
+	g_autoptr(KmtdSource) source = NULL;
+
+	if (options->n_pids || options->children || options->filter ||
+	    options->reader) {
+		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_SOURCE,
+			    "the source bpf has no options -p, -c, -F and -R");
+		return NULL;
+	}
+	bpf = g_new0(KmtdBpf, 1);
+	source = &bpf->source;
+	source->class = &source_class;
+	source->changes_fd = -1;
+	source->abi_version = 3;
+	source->record_bytes = KMEMTRACE_EVENT_SIZE_V2;
+	bpf->proc = g_strdup(options->proc);
+	bpf->streams = g_ptr_array_new();
+	bpf->keep_own = options->keep_own;
+	bpf->buffer_kb = options->buffer_kb;
+	bpf->programs.recover = TRUE;
+	kmtd_own_tasks_add(&bpf->tasks, (gint32)syscall(SYS_gettid));
+	bpf->cpus = kmtd_online_cpus_open(options->sys, error);
+	if (!bpf->cpus)
+		return NULL;
+	source->description = g_strdup("programs in this kernel (source bpf)");
+	return g_steal_pointer(&source);
+}

@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Streams of the source "bpf": the slots of a CPU's buffer, as records. */
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bpf/btf.h>
+#include <kmemtrace_abi.h>
+
+#include "kmemtraced/bpf-private.h"
+#include "lib/capture/error.h"
+#include "lib/tracepoints/kmem-events.h"
+
+/* The buffer wakes no reader. The reader looks for records so often. */
+#define READ_INTERVAL_MS 10
+
+/* Time between two looks at the counters of skipped events. */
+#define LOOK_INTERVAL_NS 100000000
+
+static struct kmtd_bpf_control *control_of(const KmtdBpfStream *stream)
+{
+	return (struct kmtd_bpf_control *)stream->slots;
+}
+
+static struct kmtd_bpf_record *slot_at(const KmtdBpfStream *stream,
+				       guint64 position)
+{
+	guint64 mask = stream->bpf->programs.n_slots - 1;
+
+	return &stream->slots[KMTD_BPF_CONTROL_SLOTS + (position & mask)];
+}
+
+static gint64 now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (gint64)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* ---- skipped events ---- */
+
+/* Return the number of events that second programs have recorded. */
+static guint64 count_replaced(KmtdBpfStream *stream)
+{
+	KmtdBpf *bpf = stream->bpf;
+	guint64 n = 0;
+
+	if (bpf->programs.count_skipped_fd >= 0)
+		return __atomic_load_n(&control_of(stream)->n_replaced,
+				       __ATOMIC_RELAXED);
+	for (guint i = 0; i < bpf->programs.n_possible; i++) {
+		const KmtdBpfStream *other = atomic_load(&bpf->by_cpu[i]);
+
+		if (other)
+			n += __atomic_load_n(&control_of(other)->n_replaced,
+					     __ATOMIC_RELAXED);
+	}
+	return n;
+}
+
+/* Return the number of events that both programs have skipped so far. */
+static guint64 count_skipped(KmtdBpfStream *stream)
+{
+	guint64 n_replaced = count_replaced(stream);
+	guint64 n = kmtd_bpf_programs_skipped_on(&stream->bpf->programs,
+						 stream->cpu, stream->is_first);
+
+	return n > n_replaced ? n - n_replaced : 0;
+}
+
+void kmtd_bpf_stream_begin(KmtdBpfStream *stream)
+{
+	stream->n_skipped_before = count_skipped(stream);
+}
+
+void kmtd_bpf_stream_end(KmtdBpfStream *stream)
+{
+	stream->n_skipped_final = count_skipped(stream);
+}
+
+static void add_loss(KmtdBpfStream *stream, guint64 n)
+{
+	if (n == 0)
+		return;
+	if (stream->loss.n == 0)
+		stream->loss.since = MIN(stream->looked_ns[1], stream->last_ns);
+	stream->loss.n += n;
+	stream->loss.until = stream->looked_ns[0];
+}
+
+/*
+ * Look for events that were skipped, after LOOK_INTERVAL_NS or, with @all, at
+ * the end. An event may be between its two programs, so only what was missing
+ * at the look before is lost.
+ */
+static void look_for_skipped(KmtdBpfStream *stream, gboolean all)
+{
+	gboolean is_over = all && atomic_load(&stream->bpf->is_over);
+	gint64 time = now_ns();
+	guint64 n, n_lost;
+
+	if (!is_over && time - stream->looked_ns[0] < LOOK_INTERVAL_NS)
+		return;
+	n = is_over ? stream->n_skipped_final : count_skipped(stream);
+	n -= MIN(n, stream->n_skipped_before);
+	n_lost = is_over ? n : MIN(n, stream->n_skipped_last);
+	stream->n_skipped_last = n;
+	add_loss(stream, n_lost - MIN(n_lost, stream->n_skipped_reported));
+	stream->n_skipped_reported = MAX(n_lost, stream->n_skipped_reported);
+	stream->looked_ns[1] = stream->looked_ns[0];
+	stream->looked_ns[0] = time;
+}
+
+/* ---- records ---- */
+
+/*
+ * Return the time of the record at @position. The program takes the slot before
+ * it reads the clock, and may be interrupted in between, so the records of the
+ * interrupt follow but have earlier times. The true time is then not later than
+ * theirs. @end: position after the last complete record.
+ */
+static gint64 time_of(const KmtdBpfStream *stream, guint64 position,
+		      guint64 end)
+{
+	guint64 time = slot_at(stream, position)->time;
+
+	while (++position < end && slot_at(stream, position)->time < time)
+		time = slot_at(stream, position)->time;
+	return (gint64)time;
+}
+
+static void set_sizes(struct kmemtrace_event_v2 *to, guint64 requested,
+		      guint64 allocated, const struct kmtd_bpf_record *from)
+{
+	to->v1.bytes_req = requested;
+	to->v1.bytes_alloc = allocated;
+	to->v1.gfp_flags = from->gfp;
+	to->v1.node = from->node;
+}
+
+/* Return an address for a page, from the address of its struct page. */
+static guint64 page_address(const KmtdBpfStream *stream, guint64 page)
+{
+	guint64 mask = (G_GUINT64_CONSTANT(1) << 52) - 1;
+
+	return (page / stream->struct_page_bytes * stream->page_bytes & mask) |
+	       KMEMTRACE_PTR_PHYSICAL;
+}
+
+/* Describe the cache of a record, without a lock if the stream knows it. */
+static KmtdBpfCache find_cache(KmtdBpfStream *stream, guint64 address,
+			       gint64 time)
+{
+	guint i = (guint)(address / 64 % KMTD_BPF_KNOWN_CACHES);
+
+	if (stream->known[i].address == address)
+		return stream->known[i].cache;
+	stream->known[i].cache = (KmtdBpfCache){0};
+	stream->known[i].address =
+		kmtd_bpf_names_cache(stream->bpf->names, address, time,
+				     &stream->known[i].cache)
+			? address
+			: 0;
+	return stream->known[i].cache;
+}
+
+static void set_cache(KmtdBpfStream *stream, const struct kmtd_bpf_record *from,
+		      gint64 time, struct kmemtrace_event_v2 *to)
+{
+	KmtdBpfCache cache = find_cache(stream, from->a, time);
+
+	to->v1.type_id = KMEMTRACE_TYPE_CACHE;
+	to->cache = cache.number;
+	if (to->v1.event_id == KMEMTRACE_EVENT_ALLOC)
+		set_sizes(to, MAX(cache.object_size, 1), MAX(cache.size, 1),
+			  from);
+}
+
+/* Convert a record of @time. */
+static void convert(KmtdBpfStream *stream, const struct kmtd_bpf_record *from,
+		    gint64 time, struct kmemtrace_event_v2 *to)
+{
+	*to = (struct kmemtrace_event_v2){
+		.v1 =
+			{
+				.event_size = KMEMTRACE_EVENT_SIZE_V2,
+				.node = KMEMTRACE_NODE_NONE,
+				.event_id = KMEMTRACE_EVENT_FREE,
+				.call_site = from->call_site,
+				.ptr = from->ptr,
+			},
+		.pid = from->pid,
+		.flags = (from->kind >> 8) & 0xff,
+	};
+	if (from->sample)
+		to->v1.call_site = kmtd_bpf_callers_find(stream->bpf->callers,
+							 from->sample);
+	switch (from->kind & 0xff) {
+	case KMTD_BPF_DEFER:
+		to->v1.event_id = KMEMTRACE_EVENT_DEFER;
+		break;
+	case KMTD_BPF_KMALLOC:
+		to->v1.event_id = KMEMTRACE_EVENT_ALLOC;
+		set_sizes(to, from->a, from->b, from);
+		break;
+	case KMTD_BPF_CACHE_ALLOC:
+		to->v1.event_id = KMEMTRACE_EVENT_ALLOC;
+		/* fall through */
+	case KMTD_BPF_CACHE_FREE:
+		set_cache(stream, from, time, to);
+		break;
+	case KMTD_BPF_PAGE_ALLOC:
+		to->v1.event_id = KMEMTRACE_EVENT_ALLOC;
+		set_sizes(to, (guint64)stream->page_bytes << from->a,
+			  (guint64)stream->page_bytes << from->a, from);
+		/* fall through */
+	case KMTD_BPF_PAGE_FREE:
+		to->v1.type_id = KMEMTRACE_TYPE_PAGES;
+		to->v1.ptr = page_address(stream, from->ptr);
+		break;
+	default:
+		break;
+	}
+}
+
+static void write_lost(KmtdBpfStream *stream, guint64 n, gint64 since,
+		       gint64 time, struct kmemtrace_event_v2 *to)
+{
+	struct kmemtrace_event_lost lost = {
+		.event_id = KMEMTRACE_EVENT_LOST,
+		.event_size = KMEMTRACE_EVENT_SIZE_V2,
+		.node = KMEMTRACE_NODE_NONE,
+		.events = n,
+		.since = MIN(since, time),
+		.timestamp = time,
+	};
+
+	memcpy(to, &lost, sizeof(lost));
+	atomic_fetch_add(&stream->n_lost, n);
+}
+
+/* Write the loss to report. Its time is not before that of the last record. */
+static void write_loss(KmtdBpfStream *stream, struct kmemtrace_event_v2 *to)
+{
+	stream->last_ns = MAX(stream->loss.until, stream->last_ns);
+	write_lost(stream, stream->loss.n, stream->loss.since, stream->last_ns,
+		   to);
+	stream->loss.n = 0;
+}
+
+/* Make the time not earlier than that of the previous record. */
+static gint64 order_time(KmtdBpfStream *stream, gint64 time)
+{
+	if (time < stream->last_ns) {
+		time = stream->last_ns;
+		stream->n_backwards++;
+	}
+	return time;
+}
+
+/*
+ * Convert the slot at @position to *to. Return FALSE if kmemtraced itself
+ * caused the event.
+ */
+static gboolean read_slot(KmtdBpfStream *stream, guint64 position, gint64 time,
+			  struct kmemtrace_event_v2 *to)
+{
+	const struct kmtd_bpf_record *slot = slot_at(stream, position);
+
+	time = order_time(stream, time);
+	if ((slot->kind & 0xff) == KMTD_BPF_LOST) {
+		write_lost(stream, slot->a, (gint64)slot->b, time, to);
+	} else {
+		convert(stream, slot, time, to);
+		to->v1.timestamp = time;
+		if (!stream->bpf->keep_own &&
+		    kmtd_self_filter_is_own(&stream->own, &stream->bpf->tasks,
+					    to)) {
+			stream->n_own++;
+			return FALSE;
+		}
+	}
+	stream->last_ns = time;
+	return TRUE;
+}
+
+/*
+ * Return the position after the records that can be read: after the last
+ * complete record, but before a record whose successor is incomplete, because
+ * its time may be too late. *@complete receives the position after the last
+ * complete record. Neither is more than @max records beyond the tail.
+ */
+static guint64 readable_end(const KmtdBpfStream *stream, guint64 max,
+			    guint64 *complete)
+{
+	const struct kmtd_bpf_control *control = control_of(stream);
+	guint64 head = __atomic_load_n(&control->head, __ATOMIC_ACQUIRE);
+	guint64 position = control->tail;
+	guint64 end = MIN(head, position + max);
+
+	while (position < end &&
+	       __atomic_load_n(&slot_at(stream, position)->kind,
+			       __ATOMIC_ACQUIRE))
+		position++;
+	*complete = position;
+	return position < end && position > control->tail ? position - 1
+							  : position;
+}
+
+/* Release the slots up to @end. */
+static void release(KmtdBpfStream *stream, guint64 end)
+{
+	struct kmtd_bpf_control *control = control_of(stream);
+
+	for (guint64 i = control->tail; i < end; i++)
+		__atomic_store_n(&slot_at(stream, i)->kind, 0,
+				 __ATOMIC_RELAXED);
+	__atomic_store_n(&control->tail, end, __ATOMIC_RELEASE);
+}
+
+/* Forget the known caches if one was destroyed. */
+static void check_caches(KmtdBpfStream *stream)
+{
+	guint generation = kmtd_bpf_names_generation(stream->bpf->names);
+
+	if (generation == stream->generation)
+		return;
+	stream->generation = generation;
+	memset(stream->known, 0, sizeof(stream->known));
+}
+
+/* Read at most @max records, some of which are kmemtraced's own, to @to. */
+static gsize read_some(KmtdBpfStream *stream, struct kmemtrace_event_v2 *to,
+		       gsize max, guint64 *n_slots)
+{
+	guint64 first = control_of(stream)->tail, complete, end, i;
+	gsize n = 0;
+
+	end = readable_end(stream, max, &complete);
+	/* After the head was read, so that each cache of a record is known. */
+	check_caches(stream);
+	for (i = first; i < end && n < max; i++) {
+		gint64 time = time_of(stream, i, complete);
+
+		if (stream->loss.n && time >= stream->loss.until) {
+			write_loss(stream, &to[n++]);
+			if (n == max)
+				break;
+		}
+		n += read_slot(stream, i, time, &to[n]);
+	}
+	release(stream, i);
+	*n_slots = i - first;
+	return n;
+}
+
+static gssize stream_read(KmtdCpuStream *base, void *to, gsize n_bytes,
+			  gboolean all)
+{
+	KmtdBpfStream *stream = (KmtdBpfStream *)base;
+	gsize max = n_bytes / sizeof(struct kmemtrace_event_v2), n;
+	guint64 n_slots;
+
+	if (max == 0)
+		return 0;
+	look_for_skipped(stream, all);
+	do
+		n = read_some(stream, to, max, &n_slots);
+	while (n == 0 && n_slots);
+	if (n == 0 && all && stream->loss.n)
+		write_loss(stream, (struct kmemtrace_event_v2 *)to + n++);
+	return (gssize)(n * sizeof(struct kmemtrace_event_v2));
+}
+
+guint64 kmtd_bpf_stream_overruns(KmtdBpfStream *stream)
+{
+	return __atomic_load_n(&control_of(stream)->n_lost, __ATOMIC_RELAXED) +
+	       atomic_load(&stream->n_lost);
+}
+
+static void stream_attach(KmtdCpuStream *base)
+{
+	kmtd_own_tasks_add(&((KmtdBpfStream *)base)->bpf->tasks,
+			   (gint32)syscall(SYS_gettid));
+}
+
+static void stream_free(KmtdCpuStream *base)
+{
+	KmtdBpfStream *stream = (KmtdBpfStream *)base;
+
+	g_ptr_array_remove(stream->bpf->streams, stream);
+	atomic_store(&stream->bpf->by_cpu[stream->cpu], NULL);
+	if (stream->slots)
+		munmap(stream->slots, stream->map_bytes);
+	if (stream->fd >= 0)
+		close(stream->fd);
+	g_free(base->name);
+	g_free(stream);
+}
+
+static const KmtdCpuStreamClass stream_class = {
+	.attach = stream_attach,
+	.read = stream_read,
+	.free = stream_free,
+};
+
+/* Make the buffer of the stream and map it. */
+static gboolean map_buffer(KmtdBpfStream *stream, GError **error)
+{
+	KmtdBpfPrograms *programs = &stream->bpf->programs;
+	void *map;
+
+	stream->fd = kmtd_bpf_programs_add_buffer(programs, stream->cpu, error);
+	if (stream->fd < 0)
+		return FALSE;
+	stream->map_bytes =
+		((gsize)programs->n_slots + KMTD_BPF_CONTROL_SLOTS) *
+		sizeof(*stream->slots);
+	map = mmap(NULL, stream->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+		   stream->fd, 0);
+	if (map == MAP_FAILED) {
+		kmt_capture_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, errno,
+				      "cannot map the buffer of CPU %u",
+				      stream->cpu);
+		return FALSE;
+	}
+	stream->slots = map;
+	/* The cleanup process must not keep the buffer. */
+	madvise(map, stream->map_bytes, MADV_DONTFORK);
+	return TRUE;
+}
+
+KmtdCpuStream *kmtd_bpf_open_cpu(KmtdSource *source, guint cpu, GError **error)
+{
+	KmtdBpf *bpf = (KmtdBpf *)source;
+	KmtdBpfStream *stream = g_new0(KmtdBpfStream, 1);
+	g_autoptr(KmtdCpuStream) base = &stream->base;
+
+	stream->bpf = bpf;
+	stream->cpu = cpu;
+	stream->fd = -1;
+	stream->is_first = bpf->streams->len == 0;
+	stream->last_ns = G_MININT64;
+	stream->page_bytes = (guint)sysconf(_SC_PAGESIZE);
+	stream->struct_page_bytes = bpf->programs.struct_page_bytes;
+	g_ptr_array_add(bpf->streams, stream);
+	base->class = &stream_class;
+	base->name = g_strdup_printf("the BPF map of CPU %u", cpu);
+	base->fd = -1;
+	base->cannot_poll = TRUE;
+	base->timeout_ms = READ_INTERVAL_MS;
+	if (!map_buffer(stream, error))
+		return NULL;
+	atomic_store(&bpf->by_cpu[cpu], stream);
+	if (!bpf->is_on)
+		return g_steal_pointer(&base);
+	/* The CPU came online during the recording. */
+	kmtd_bpf_stream_begin(stream);
+	stream->loss.n = kmtd_bpf_programs_unbuffered(&bpf->programs, cpu);
+	stream->loss.until = now_ns();
+	return g_steal_pointer(&base);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR GPL-2.0-or-later */
+/*
+ * What the BPF programs write and kmemtraced reads.
+ *
+ * The buffer of a CPU is an array map that kmemtraced maps into its memory.
+ * Slot 0 is the control block, and then follows a power of two of record slots.
+ * Positions count records since the start and never wrap; position p is in the
+ * slot 1 + p % n.
+ *
+ * Writers, which are programs on the buffer's CPU and may interrupt each other,
+ * take a position by an atomic addition to head, fill the slot, and store its
+ * first word last. The first word of a slot without a complete record is 0. The
+ * reader clears the first word of each slot before it advances tail. The reader
+ * is pinned to the same CPU, so compiler barriers suffice on both sides.
+ */
+#ifndef KMEMTRACED_BPF_RING_H
+#define KMEMTRACED_BPF_RING_H
+
+/* Kinds of records. */
+enum kmtd_bpf_kind {
+	KMTD_BPF_NONE, /* the slot has no complete record */
+	KMTD_BPF_KMALLOC,
+	KMTD_BPF_KFREE,
+	KMTD_BPF_CACHE_ALLOC, /* a: struct kmem_cache * */
+	KMTD_BPF_CACHE_FREE,  /* a: as for KMTD_BPF_CACHE_ALLOC */
+	KMTD_BPF_PAGE_ALLOC,  /* ptr: struct page *; a: order */
+	KMTD_BPF_PAGE_FREE,   /* as KMTD_BPF_PAGE_ALLOC */
+	KMTD_BPF_DEFER,	      /* handed over to kfree_rcu() */
+	KMTD_BPF_LOST, /* a: number of events; b: time of the first one */
+	KMTD_BPF_N_KINDS
+};
+
+/* A record has the size of a cache line of most machines. */
+struct kmtd_bpf_record {
+	__u32 kind; /* enum kmtd_bpf_kind; bits 8 to 15: KMEMTRACE_FLAG_ */
+	__u32 pid;
+	__u64 time; /* ns, CLOCK_MONOTONIC; read after the slot was taken */
+	__u64 ptr;  /* address, unless the kind says otherwise */
+	__u64 call_site; /* 0: see sample */
+	__u64 a;	 /* requested bytes, unless the kind says otherwise */
+	__u64 b;	 /* allocated bytes, unless the kind says otherwise */
+	__u32 gfp;
+	__s32 node;
+	__u64 sample; /* id of the sample that has the call site; 0: none */
+};
+
+struct kmtd_bpf_control {
+	__u64 head;	  /* written by the programs only */
+	__u64 tail;	  /* written by the reader only */
+	__u64 n_lost;	  /* events lost since the last LOST record */
+	__u64 lost_since; /* time of the first of them */
+	/*
+	 * The kernel counts how often it skipped each program. Lost events are
+	 * those for which it skipped both programs: the skipped runs of first
+	 * programs, except those that a second program replaced.
+	 */
+	__u64 n_replaced;
+	__u64 reserved[3];
+};
+
+#define KMTD_BPF_CONTROL_SLOTS 1
+
+/*
+ * Marks of the events that a first program has recorded, each until the second
+ * program of the event has seen the mark. The kernel skips a program that
+ * interrupts itself; the second program then finds no mark, and records the
+ * event. Both programs find the mark by the address of their arguments on the
+ * stack, which no other unfinished event has.
+ */
+#define KMTD_BPF_MARK_BITS 16
+
+/*
+ * Where a program begins to look for its caller: an element of the map starts.
+ */
+enum kmtd_bpf_start {
+	KMTD_BPF_START_PAGE_ALLOC,
+	KMTD_BPF_START_PAGE_FREE,
+	KMTD_BPF_START_BULK_ALLOC,
+	KMTD_BPF_START_BULK_FREE,
+	KMTD_BPF_START_DEFER,
+	KMTD_BPF_N_STARTS
+};
+
+/*
+ * The map frames tells, for each return address, where the next one is on the
+ * stack. The address is in one of the two elements of the pair that
+ * kmtd_bpf_frame_hash() chooses. An element has
+ * - bits 0 to 47: those of the return address; 0: the element is unused,
+ * - bits 48 to 59: the distance to the next return address in words,
+ * - bit 60: the function is a caller, not a part of the allocator,
+ * - bit 61: the function has the tracepoint or the hook.
+ */
+#define KMTD_BPF_FRAME_BITS	16
+#define KMTD_BPF_FRAME_ADDRESS	((1ULL << 48) - 1)
+#define KMTD_BPF_FRAME_SHIFT	48
+#define KMTD_BPF_FRAME_DISTANCE 0xfffULL
+#define KMTD_BPF_FRAME_CALLER	(1ULL << 60)
+#define KMTD_BPF_FRAME_FIRST	(1ULL << 61)
+
+/* Return the first element of the pair. The second one is the next element. */
+static inline __u32 kmtd_bpf_frame_hash(__u64 address)
+{
+	return (__u32)(address * 0x9e3779b97f4a7c15ULL >>
+		       (64 - KMTD_BPF_FRAME_BITS)) &
+	       ~1U;
+}
+
+#define KMTD_BPF_SAMPLE_CALLERS 24
+#define KMTD_BPF_SAMPLE_CHUNK	16 /* words that are read at once */
+#define KMTD_BPF_SAMPLE_WORDS	160
+
+/* A stack, from which kmemtraced learns the map frames. */
+struct kmtd_bpf_sample {
+	__u64 id;	 /* from 1 on */
+	__u32 start;	 /* enum kmtd_bpf_start */
+	__u32 n_words;	 /* valid elements of words */
+	__s32 n_callers; /* bytes in callers, or a negative errno */
+	__u32 reserved;
+	__u64 callers[KMTD_BPF_SAMPLE_CALLERS]; /* innermost first */
+	/* The stack from the arguments of the program on. */
+	__u64 words[KMTD_BPF_SAMPLE_WORDS];
+};
+
+/* A cache, as the programs describe it. */
+struct kmtd_bpf_cache {
+	__u32 object_size, size; /* bytes; 0: there is no description */
+	char name[96];
+};
+
+/* Kinds of struct kmtd_bpf_name. */
+enum kmtd_bpf_name_kind {
+	KMTD_BPF_TASK_NEW,
+	KMTD_BPF_TASK_RENAME,
+	KMTD_BPF_CACHE_GONE, /* the cache is about to be destroyed */
+};
+
+/* An event that names something. There is one queue for all CPUs. */
+struct kmtd_bpf_name {
+	__u32 kind; /* enum kmtd_bpf_name_kind */
+	__u32 pid;
+	__u64 time;	   /* ns, CLOCK_MONOTONIC */
+	char name[16];	   /* tasks: the name from now on */
+	char old_name[16]; /* KMTD_BPF_TASK_RENAME: the name until now */
+	__u64 cache;	   /* KMTD_BPF_CACHE_GONE: struct kmem_cache * */
+	struct kmtd_bpf_cache described; /* KMTD_BPF_CACHE_GONE */
+};
+
+/* Counters of what could not be reported otherwise, for all CPUs. */
+struct kmtd_bpf_counters {
+	__u64 n_samples;
+	__u64 n_refused_samples; /* the queue was full, or too many were sent */
+	__u64 n_lost_names;	 /* the queue was full */
+	__u64 n_mark_collisions; /* two unfinished events had the same mark */
+	__s64 sample_budget;	 /* samples that may be sent until kmemtraced
+				  * raises the number */
+};
+
+#endif
