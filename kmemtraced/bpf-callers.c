@@ -104,7 +104,7 @@ typedef struct {
  */
 #define AGREEMENTS 2
 
-/* What is known of a return address. */
+/* The frame of a return address, learned from samples. */
 typedef struct {
 	guint64 frame;	     /* value for the map frames */
 	guint agreements;    /* samples that gave this value */

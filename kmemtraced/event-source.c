@@ -35,6 +35,17 @@ static KmtdSource *open_best(const KmtdSourceOptions *options, GError **error)
 	return source;
 }
 
+static KmtdSource *open_bpf(const KmtdSourceOptions *options, GError **error)
+{
+#ifdef HAVE_BPF
+	return kmtd_bpf_open(options, error);
+#else
+	g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_BPF,
+		    "this kmemtraced was built without the source bpf");
+	return NULL;
+#endif
+}
+
 KmtdSource *kmtd_source_open(const char *name, const KmtdSourceOptions *options,
 			     GError **error)
 {
@@ -47,10 +58,8 @@ KmtdSource *kmtd_source_open(const char *name, const KmtdSourceOptions *options,
 	}
 	if (g_str_equal(name, "ftrace"))
 		return kmtd_ftrace_open(options, error);
-#ifdef HAVE_BPF
 	if (g_str_equal(name, "bpf"))
-		return kmtd_bpf_open(options, error);
-#endif
+		return open_bpf(options, error);
 	if (!g_str_equal(name, "relay")) {
 		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_SOURCE,
 			    "there is no source '%s'", name);

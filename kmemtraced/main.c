@@ -152,8 +152,9 @@ static const GOptionEntry entries[] = {
 	{"directory", 'D', 0, G_OPTION_ARG_FILENAME, &given.directory,
 	 "Write the capture to DIR (default: .)", "DIR"},
 	{"source", 's', 0, G_OPTION_ARG_STRING, &given.source,
-	 "Record from relay (a kernel with kmemtrace) or ftrace (any kernel); "
-	 "default: relay if the kernel has it",
+	 "Record from relay (a kernel with kmemtrace), bpf (programs in any "
+	 "kernel with BTF) or ftrace (any kernel); default: relay if the "
+	 "kernel has it, ftrace otherwise",
 	 "SOURCE"},
 	{"debugfs", 'r', 0, G_OPTION_ARG_FILENAME, &given.debugfs,
 	 "Use the debugfs mounted at DEBUGFS (default: /sys/kernel/debug); "
