@@ -63,17 +63,22 @@ split_huge()
 
 compact()
 {
-	local before i=0
+	local before i n
 	before=$(vmstat pgmigrate_success)
-	# Leave holes between the pages of files.
-	mkdir /tmp/holes
-	while [ $i -lt 100 ]; do
-		dd if=/dev/zero of=/tmp/holes/$i bs=68k count=1 2>/dev/null
-		i=$((i + 1))
+	# Leave holes between the pages of files. A few files may lie where compaction
+	# moves pages to; then more files reach the other end of the memory.
+	for n in 100 400 1600 4800; do
+		mkdir /tmp/holes
+		i=0
+		while [ $i -lt $n ]; do
+			dd if=/dev/zero of=/tmp/holes/$i bs=68k count=1 2>/dev/null
+			i=$((i + 1))
+		done
+		rm /tmp/holes/*[02468]
+		echo 1 >/proc/sys/vm/compact_memory
+		rm -r /tmp/holes
+		[ "$(vmstat pgmigrate_success)" = "$before" ] || return 0
 	done
-	rm /tmp/holes/*[02468]
-	echo 1 >/proc/sys/vm/compact_memory
-	rm -r /tmp/holes
 	grew pgmigrate_success "$before"
 }
 
