@@ -103,7 +103,7 @@ struct bpf_map *kmtd_bpf_find_map(struct bpf_object *object, const char *suffix)
 	return NULL;
 }
 
-/* Messages of libbpf, for an error message: only the first one has the cause.
+/* Discard the messages of libbpf, which also describe attempts that may fail.
  */
 static int print_nothing(enum libbpf_print_level level, const char *format,
 			 va_list args)

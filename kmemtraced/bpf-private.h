@@ -212,8 +212,8 @@ int kmtd_bpf_names_fd(KmtdBpfNames *names);
 /* Read the names that wait in the queue. */
 void kmtd_bpf_names_poll(KmtdBpfNames *names);
 
-/* Read the names of all tasks: before the programs are attached, and after they
- * are detached. */
+/* Read the names of all tasks from /proc: before the recording, when the
+ * programs already report changes, and after the recording. */
 void kmtd_bpf_names_begin(KmtdBpfNames *names);
 void kmtd_bpf_names_end(KmtdBpfNames *names);
 

@@ -165,8 +165,8 @@ static const GOptionEntry entries[] = {
 	 "implies ftrace",
 	 "TRACEFS"},
 	{"buffer", 'b', 0, G_OPTION_ARG_STRING, &given.buffer,
-	 "ftrace: set the buffer of each CPU to KB kilobytes (default: up to "
-	 "16384)",
+	 "ftrace, bpf: set the buffer of each CPU to KB kilobytes (default: "
+	 "up to 16384)",
 	 "KB"},
 	{"pid", 'p', 0, G_OPTION_ARG_STRING_ARRAY, &given.pid_lists,
 	 "Record only these processes", "PID[,PID...]"},
