@@ -2,12 +2,16 @@
 # shellcheck shell=bash disable=SC2154,SC2164 # scripts/test sets -e and the variables
 # Steps of scripts/test that check the kernel's sources.
 
+# Fragments of a kernel with debug information, ORC, the test points, and tracers.
+test_fragments='slub debuginfo orc test'
+
 # kernel_options KERNEL: print the options of vm/build for a kernel in the name of a
 # step.
 kernel_options()
 {
 	case $1 in
-	6-12) echo "--linux 6.12 slub" ;;
+	# The steps stacks and nested share this kernel, so that one build serves all.
+	6-12) echo "--linux 6.12 $test_fragments" ;;
 	7-3) echo "--linux 7.3 slub" ;;
 	newest) echo "--linux newest slub" ;;
 	arm64|s390x|arm) echo "--linux newest --arch $1 slub" ;;
@@ -136,10 +140,11 @@ step_sparse()
 	objects=$(cd "$kmt_top/kernel-patches/core" &&
 		find mm -name '*.c' ! -name tags.c ! -name 'kunit_*.c' |
 		sed 's/c$/o/' | sort | tr '\n' ' ')
-	# Only the kernel with the test points compiles all of these files. Linux 6.1 has no
-	# allocation tags, and the configuration has no KUnit.
-	# shellcheck disable=SC2086,SC2154 # several words; set in vm.sh
-	"$kmt_top/vm/build" -q --make "C=2 $objects" $stacks_kernel >"$messages" 2>&1
+	# Only the kernel with the test points compiles all of these files. The configuration
+	# has neither allocation tags nor KUnit.
+	# shellcheck disable=SC2046 # several words
+	"$kmt_top/vm/build" -q --make "C=2 $objects" $(kernel_options 6-12) \
+		>"$messages" 2>&1
 	cat "$messages"
 	for file in $objects; do
 		grep -q "CHECK .*${file%.o}.c" "$messages"

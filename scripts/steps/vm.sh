@@ -152,13 +152,13 @@ judge_coverage()
 		"$kmt_top/vm/coverage/exceptions.list" "$version" "$1/capture"
 }
 
-# coverage KERNEL: compare the records with the calls of other hooks. The test must
-# also notice a single missing record.
+# coverage KERNEL [OPTIONS of vm/build]: compare the records with the calls of other
+# hooks. The test must also notice a single missing record.
 coverage()
 {
-	local out=$work/coverage-$1
+	local out=$work/coverage-$1 options=${2:-$(kernel_options "$1")}
 
-	guest "--patch $kmt_top/vm/coverage $(kernel_options "$1")" "$out" \
+	guest "--patch $kmt_top/vm/coverage $options" "$out" \
 		coverage.sh --fail-on-trouble --memory 1024 --timeout 900 \
 		--second-disk 128 \
 		--append 'kmemtrace.enable=yes kmemtrace.subbufs=256'
@@ -170,7 +170,7 @@ coverage()
 }
 
 step_coverage_slub() { coverage slub; }
-step_coverage_6_12() { coverage 6-12; }
+step_coverage_6_12() { coverage 6-12 '--linux 6.12 slub'; }
 step_coverage_7_3() { coverage 7-3; }
 step_coverage_newest() { coverage newest; }
 step_coverage_arm64() { coverage arm64; }
@@ -236,40 +236,37 @@ step_reconcile_slab()
 	reconcile slab slab "" --kept 1
 }
 
-# Kernel with debug information, ORC and the test points.
-stacks_kernel='slub debuginfo orc test'
-
-# The main job with stacks.
-step_stacks()
+# stacks NAME OPTIONS: the main job with stacks, on the kernel that vm/build makes with
+# OPTIONS.
+stacks()
 {
-	guest "$stacks_kernel" "$work/stacks" boot-capture.sh --append \
+	guest "$2" "$work/$1" boot-capture.sh --append \
 		"kmemtrace.enable=yes kmemtrace.subbufs=60 kmemtrace.stacks=yes $debug_quiet"
-	python3 "$kmt_top/tests/vm/main_job.py" "$work/stacks/capture"
-	version2 "$work/stacks" --work
+	python3 "$kmt_top/tests/vm/main_job.py" "$work/$1/capture"
+	version2 "$work/$1" --work
 	# shellcheck disable=SC2086 # several words
-	python3 "$kmt_top/tests/vm/stacks.py" "$work/stacks/capture" \
-		"$(kernel $stacks_kernel)/vmlinux"
+	python3 "$kmt_top/tests/vm/stacks.py" "$work/$1/capture" \
+		"$(kernel $2)/vmlinux"
 }
 
-# Events within events; and each stack of the fast unwinder against the kernel's.
-step_nested()
+step_stacks() { stacks stacks "--linux 6.12 $test_fragments"; }
+step_stacks_6_1() { stacks stacks-6-1 "$test_fragments"; }
+
+# nested NAME OPTIONS: events within events; and each stack of the fast unwinder against
+# the kernel's.
+nested()
 {
 	# shellcheck disable=SC2086 # several words
-	python3 "$kmt_top/tests/vm/guarded.py" "$(kernel $stacks_kernel)"
-	guest "$stacks_kernel" "$work/nested" nested.sh --fail-on-trouble \
+	python3 "$kmt_top/tests/vm/guarded.py" "$(kernel $2)"
+	guest "$2" "$work/$1" nested.sh --fail-on-trouble \
 		--append "kmemtrace.stacks=yes kmemtrace.subbufs=8192 kmemtrace.subbuf_size=1152 $debug_quiet"
-	python3 "$kmt_top/tests/vm/nested.py" "$work/nested"
-	guest "$stacks_kernel" "$work/unwind" unwind.sh --fail-on-trouble \
+	python3 "$kmt_top/tests/vm/nested.py" "$work/$1"
+	guest "$2" "$work/$1-unwind" unwind.sh --fail-on-trouble \
 		--append "kmemtrace.enable=yes kmemtrace.stacks=yes $debug_quiet"
 }
 
-# On Linux 6.12, kmalloc() aligns its stack.
-step_unwind_6_12()
-{
-	guest "--linux 6.12 $stacks_kernel" "$work/unwind-6-12" unwind.sh \
-		--fail-on-trouble \
-		--append "kmemtrace.enable=yes kmemtrace.stacks=yes $debug_quiet"
-}
+step_nested() { nested nested "--linux 6.12 $test_fragments"; }
+step_nested_6_1() { nested nested-6-1 "$test_fragments"; }
 
 # hotplug NAME FRAGMENTS APPEND [OPTION of vm/run]...: record while CPUs go offline
 # and online.
