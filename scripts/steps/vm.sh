@@ -243,7 +243,7 @@ stacks()
 	guest "$2" "$work/$1" boot-capture.sh --append \
 		"kmemtrace.enable=yes kmemtrace.subbufs=60 kmemtrace.stacks=yes $debug_quiet"
 	python3 "$kmt_top/tests/vm/main_job.py" "$work/$1/capture"
-	version2 "$work/$1" --work
+	version2 "$work/$1"
 	# shellcheck disable=SC2086 # several words
 	python3 "$kmt_top/tests/vm/stacks.py" "$work/$1/capture" \
 		"$(kernel $2)/vmlinux"

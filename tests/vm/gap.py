@@ -38,6 +38,10 @@ def expectations(log):
 # Functions that allocate the targets of migrated pages.
 TARGETS = ("migrate_pages_batch", "migrate_pages", "alloc_migration_target")
 
+# Functions that free the migrated pages. The first one frees them as its last
+# action, for which the compiler may use a jump; the caller is then the second one.
+SOURCES = ("migrate_folio_done", "migrate_folio_move")
+
 # Two CPUs may read their clocks at the same time: a page that one of them frees and
 # the other allocates may seem to be allocated twice.
 CLOCK_NS = 100000
@@ -202,8 +206,8 @@ def check_migrated(count, made):
                   if function in TARGETS) // PAGE
     # A target that was not used is freed by another function, unless the compiler
     # inlined both frees into one.
-    sources = sum(entry.bytes_freed_by["migrate_folio_done"]
-                  for _, entry in entries) // PAGE
+    sources = sum(entry.bytes_freed_by[name]
+                  for _, entry in entries for name in SOURCES) // PAGE
     unused = 0
     if not sources:
         sources = sum(entry.bytes_freed_by[name] for _, entry in entries
@@ -268,7 +272,8 @@ def check_pages(addresses, pages):
 
 def check_unexpected(lines, made):
     """Find records of the module's functions that no statement announces."""
-    allocs = {(words[1], words[2]) for words in lines if words[0] == "alloc"}
+    allocs = {(words[1], words[2]) for words in lines
+              if words[0] in ("alloc", "maybe")}
     defers = {(words[1], words[2]) for words in lines if words[0] == "defer"}
     problems = []
     for (function, kind), entry in made.items():

@@ -41,7 +41,7 @@ OUTSIDE = re.compile(r"kmemtrace_test_unwind(\.cold)?|probe_task_\w+")
 # them. Check each new function before adding it here.
 ELSEWHERE = re.compile(
     # String functions, arithmetic and thunks of the compiler.
-    r"mem(cpy|set|move|cmp|chr)|__mem\w+|str(scpy|lcpy|nlen|len|cmp)|"
+    r"mem(cpy|set|move|cmp|chr)|__mem\w+|(sized_)?str(scpy|lcpy|nlen|len|cmp)|"
     r"__x86_\w+|__stack_chk_fail|__sanitizer_\w+|__asan_\w+|__kasan_\w+|"
     r"kasan_\w+|__ubsan_\w+|__udivdi3|"
     # Interrupt flags, preemption, RCU, and locks with their checks.
@@ -50,7 +50,7 @@ ELSEWHERE = re.compile(
     r"(native_)?queued_spin_lock_slowpath|__this_cpu_preempt_check|"
     r"debug_smp_processor_id|rcu_\w+|__warn_printk|"
     # The clock, and work deferred to an interrupt.
-    r"sched_clock\w*|ktime_get\w*|(using_)?native_sched_clock|read_tsc|"
+    r"sched_clock\w*|local_clock|ktime_get\w*|(using_)?native_sched_clock|read_tsc|"
     r"irq_work_queue|static_key_\w+|"
     # The unwinders and the stack depot. The stack is saved outside of the guard.
     r"stack_trace_save|stack_depot_\w+|__stack_depot_save|filter_irq_stacks|"

@@ -26,6 +26,10 @@
 	pr_info("alloc %s %s %lu %lu -\n", __func__, type,		\
 		(unsigned long)(count), (unsigned long)(bytes))
 
+/* Announce that allocations of this type may be recorded, and need not. */
+#define say_may_alloc(type)						\
+	pr_info("maybe %s %s\n", __func__, type)
+
 #define say_freed(type, count, by)					\
 	pr_info("freed %s %s %lu %s\n", __func__, type,		\
 		(unsigned long)(count), by)

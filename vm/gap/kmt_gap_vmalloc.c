@@ -70,9 +70,14 @@ static noinline void gap_kvmalloc(size_t size)
 		pr_err("kmalloc() gave %zu bytes\n", size);
 	say_alloc_any("vmalloc", 2, size + size / PAGE_SIZE * sizeof(void *));
 	say_freed("vmalloc", 2, KVFREES);
-	/* Up to Linux 6.12 the small object's call site is kvmalloc_node(). */
+	/*
+	 * Up to Linux 6.12 the small object's call site is kvmalloc_node(), unless the
+	 * compiler replaced the call of kmalloc() by a jump.
+	 */
 	if (LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0))
 		say_alloc("kmalloc", 1, 100, GFP_KERNEL);
+	else
+		say_may_alloc("kmalloc");
 	kvfree(small);
 	kvfree(large);
 }
