@@ -20,7 +20,7 @@ from verdict import failed, holds
 
 # Cache type and callers in this order; other functions may be in between.
 CHAINS = (("cache", ("__d_alloc", "d_alloc", "do_syscall_64")),
-          ("cache", ("vm_area_alloc", "mmap_region", "do_mmap")),
+          ("cache", ("vm_area_alloc", "do_mmap", "vm_mmap_pgoff")),
           ("cache", ("copy_process", "kernel_clone")),
           ("kmalloc", ("load_elf_phdrs", "load_elf_binary", "bprm_execve")),
           ("percpu", ("__percpu_counter_init",)),
