@@ -43,15 +43,19 @@
 
 /* Set before the program creates threads. After that, only a child process
  * changes message. */
-static char *message; /* NULL: failures are returned to the caller */
+static const char *message; /* NULL: failures are returned to the caller */
 static gsize message_bytes;
 static int exit_status;
 
 void kmt_cli_exit_on_out_of_memory(const char *program, const char *advice,
 				   int status)
 {
-	message = g_strdup_printf("%s: out of memory: %s\n", program, advice);
-	message_bytes = strlen(message);
+	static char text[512]; /* needs no memory when the program starts */
+
+	g_snprintf(text, sizeof(text), "%s: out of memory: %s\n", program,
+		   advice);
+	message = text;
+	message_bytes = strlen(text);
 	exit_status = status;
 }
 

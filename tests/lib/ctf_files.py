@@ -15,7 +15,7 @@ typealias integer {{ size = 64; align = 8; signed = false; }} := u64;
 typealias integer {{ size = 32; align = 8; signed = true; }} := s32;
 trace {{ major = 1; minor = 8; byte_order = {byte_order};
   packet.header := struct {{ u32 magic; u32 stream_id; }}; }};
-clock {{ name = c; freq = 1000000000; }};
+clock {{ name = c; uuid = "5d0a1d2c-8f4e-4f0e-9b3a-6c1f2e7d9a10"; freq = 1000000000; }};
 typealias integer {{ size = 64; align = 8; map = clock.c.value; }} := ts;
 stream {{ id = 0;
   packet.context := struct {{ ts timestamp_begin; ts timestamp_end;
