@@ -205,6 +205,9 @@ class Attack:
         wait_for(free, f"the cleanup after {self}")
         wait_for(lambda: all(map(has_ended, self.killed)),
                  f"the end of the processes after {self}")
+        # Closing does not suffice, because another thread of this test may have
+        # forked a child that has not yet executed its program.
+        fcntl.flock(fd, fcntl.LOCK_UN)
         os.close(fd)
 
     def run(self):
