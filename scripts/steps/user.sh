@@ -8,19 +8,29 @@ step_check()
 	make -s -C "$builddir" check
 }
 
-step_distcheck()
+# distcheck STEP [TESTS=...]: make distcheck, with these tests.
+distcheck()
 {
 	# Use a separate build folder, because other steps build in $builddir.
-	kmt_configure "$work/distcheck"
-	make -s -C "$work/distcheck" distcheck AM_DISTCHECK_CONFIGURE_FLAGS=--enable-werror
+	kmt_configure "$work/$1"
+	make -s -C "$work/$1" distcheck AM_DISTCHECK_CONFIGURE_FLAGS=--enable-werror \
+		"${@:2}"
 	if ! git -C "$kmt_top" rev-parse -q --verify HEAD >/dev/null 2>&1; then
 		return 0
 	fi
 	echo "Files that the tarball lacks:"
 	! git -C "$kmt_top" ls-files | grep -vxE '\.clang-format|\.gitignore' |
-		grep -vxFf <(tar -tf "$work"/distcheck/kmemtrace-*.tar.xz |
+		grep -vxFf <(tar -tf "$work/$1"/kmemtrace-*.tar.xz |
 			sed 's,^[^/]*/,,')
 }
+
+# The step check runs all tests; here a few show that the tarball's programs work.
+step_tarball()
+{
+	distcheck tarball TESTS='tests/report/golden.py tests/kmemtraced/record.py'
+}
+
+step_distcheck() { distcheck distcheck; }
 
 # Build at each optimization level: some warnings appear only with optimization,
 # others only without.
@@ -54,8 +64,10 @@ step_sanitizers()
 	kmt_configure "$work/sanitizers" --enable-werror --enable-sanitizers
 	make -s -C "$work/sanitizers" -j"$(nproc)"
 	# Ignore leaks: memory that lives until exit is freed by the operating system.
+	# The tests of kernel-patches/apply and of the tests' tools run no program.
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
-		make -s -C "$work/sanitizers" check
+		make -s -C "$work/sanitizers" check \
+		KMT_KERNEL_PATCHES_TESTS= KMT_TOOLS_TESTS=
 }
 
 # Run the programs on every fixture under valgrind.
@@ -132,7 +144,7 @@ step_fuzz()
 {
 	# If tools are missing, fuzz/run reports them and the step is skipped.
 	"$kmt_top/scripts/install-deps" fuzz || true
-	"$kmt_top/fuzz/run" --seconds 20 --build "$work/fuzz"
+	"$kmt_top/fuzz/run" --seconds 10 --build "$work/fuzz"
 }
 
 # Print the files of the tree, also outside of a git checkout.
