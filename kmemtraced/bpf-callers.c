@@ -30,21 +30,24 @@ static const char *const allocator_functions[] = {
 	"__alloc_pages_mpol",
 	"__alloc_pages_noprof",
 	"__alloc_pages_slowpath",
+	"__alloc_percpu",
+	"__alloc_percpu_gfp",
+	"__alloc_reserved_percpu",
 	"__folio_alloc",
 	"__folio_alloc_noprof",
 	"__folio_put",
+	"__folio_split",
 	"__free_frozen_pages",
 	"__free_pages",
 	"__free_pages_core",
 	"__free_pages_ok",
 	"__free_pages_prepare",
 	"__get_free_pages",
+	"__split_huge_page",
+	"__split_unmapped_folio",
 	"alloc_contig_frozen_pages_noprof",
-	"alloc_contig_frozen_range_noprof",
 	"alloc_contig_pages",
 	"alloc_contig_pages_noprof",
-	"alloc_contig_range",
-	"alloc_contig_range_noprof",
 	"alloc_frozen_pages_nolock_noprof",
 	"alloc_frozen_pages_noprof",
 	"alloc_page_interleave",
@@ -81,13 +84,38 @@ static const char *const allocator_functions[] = {
 	"get_free_pages_noprof",
 	"get_zeroed_page",
 	"get_zeroed_page_noprof",
+	"make_alloc_exact",
+	"pcpu_alloc",
+	"pcpu_alloc_noprof",
 	"put_pages_list",
 	"release_pages",
+	"split_folio_to_list",
+	"split_huge_page_to_list",
+	"split_huge_page_to_list_to_order",
+	"split_page",
 	"vma_alloc_folio",
 	"vma_alloc_folio_noprof",
 };
 
-typedef enum { CALLER, ALLOCATOR, TRACING } Part;
+/* Functions that split and release free pages, or complete a free that was
+ * recorded before. For other events they are parts of the allocator. */
+static const char *const preparing_functions[] = {
+	"alloc_contig_frozen_range_noprof",
+	"alloc_contig_range",
+	"alloc_contig_range_noprof",
+	"compact_zone",
+	"delayed_vfree_work",
+	"isolate_freepages",
+	"isolate_freepages_block",
+	"isolate_freepages_range",
+	"release_free_list",
+	"release_freepages",
+	"split_free_frozen_pages",
+	"split_free_pages",
+	"split_map_pages",
+};
+
+typedef enum { CALLER, ALLOCATOR, PREPARING, TRACING } Part;
 
 /* A function that is no caller. */
 typedef struct {
@@ -130,6 +158,12 @@ static int compare_names(const void *key, const void *element)
 	return strcmp(key, *(const char *const *)element);
 }
 
+/* Return whether the sorted array has the name. */
+static gboolean contains(const char *const *names, gsize n, const char *name)
+{
+	return bsearch(name, names, n, sizeof(*names), compare_names) != NULL;
+}
+
 static Part part_of(char *name)
 {
 	name[strcspn(name, ".")] = '\0';
@@ -137,9 +171,11 @@ static Part part_of(char *name)
 	    g_str_has_prefix(name, "__bpf_trace_mm_page_") ||
 	    g_str_has_prefix(name, "__traceiter_mm_page_"))
 		return TRACING;
-	return bsearch(name, allocator_functions,
-		       G_N_ELEMENTS(allocator_functions),
-		       sizeof(allocator_functions[0]), compare_names)
+	if (contains(preparing_functions, G_N_ELEMENTS(preparing_functions),
+		     name))
+		return PREPARING;
+	return contains(allocator_functions, G_N_ELEMENTS(allocator_functions),
+			name)
 		       ? ALLOCATOR
 		       : CALLER;
 }
@@ -357,10 +393,11 @@ static guint64 next_caller(const struct kmtd_bpf_sample *sample, guint i,
 	return i + 1 < n ? sample->callers[i + 1] : 0;
 }
 
-/* Learn where the callers from @first to @last are on the stack. */
+/* Learn where the callers from @first to @last are on the stack. @flags: of the
+ * last one. */
 static void learn_chain(KmtdBpfCallers *callers,
 			const struct kmtd_bpf_sample *sample, guint first,
-			guint last, guint n)
+			guint last, guint n, guint64 flags)
 {
 	guint32 at = find_word(sample, 0, sample->callers[first],
 			       next_caller(sample, first, n));
@@ -379,13 +416,23 @@ static void learn_chain(KmtdBpfCallers *callers,
 			    i == first ? KMTD_BPF_FRAME_FIRST : 0);
 		at = next;
 	}
-	learn_frame(callers, sample->callers[last], 0, KMTD_BPF_FRAME_CALLER);
+	learn_frame(callers, sample->callers[last], 0, flags);
+}
+
+/* Return whether the search ends at a PREPARING function: whether the event is
+ * a free or a split. */
+static gboolean may_be_no_event(guint32 start)
+{
+	return start == KMTD_BPF_START_PAGE_FREE ||
+	       start == KMTD_BPF_START_VFREE || start == KMTD_BPF_START_SPLIT ||
+	       start == KMTD_BPF_START_SPLIT_FOLIO;
 }
 
 static int take_sample(void *data, void *event, size_t n_bytes)
 {
 	KmtdBpfCallers *callers = data;
 	const struct kmtd_bpf_sample *sample = event;
+	gboolean is_event = TRUE;
 	guint n, first, last;
 
 	if (n_bytes < sizeof(*sample) || sample->n_callers <= 0)
@@ -395,15 +442,20 @@ static int take_sample(void *data, void *event, size_t n_bytes)
 		KMTD_BPF_SAMPLE_CALLERS);
 	first = find_first(callers, sample, n);
 	/* The function with the tracepoint is never a caller. */
-	for (last = first + 1;
-	     last < n && find_part(callers, sample->callers[last]) == ALLOCATOR;
-	     last++)
-		;
+	for (last = first + 1; last < n; last++) {
+		Part part = find_part(callers, sample->callers[last]);
+
+		is_event = part != PREPARING || !may_be_no_event(sample->start);
+		if (part == CALLER || !is_event)
+			break;
+	}
 	if (last >= n)
 		return 0;
 	callers->kept[sample->id % SAMPLES_KEPT].id = sample->id;
-	callers->kept[sample->id % SAMPLES_KEPT].caller = sample->callers[last];
-	learn_chain(callers, sample, first, last, n);
+	callers->kept[sample->id % SAMPLES_KEPT].caller =
+		is_event ? sample->callers[last] : KMTD_BPF_NO_EVENT;
+	learn_chain(callers, sample, first, last, n,
+		    is_event ? KMTD_BPF_FRAME_CALLER : KMTD_BPF_FRAME_NO_EVENT);
 	return 0;
 }
 

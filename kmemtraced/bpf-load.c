@@ -3,9 +3,7 @@
 #include "config.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <sys/mman.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -32,77 +30,6 @@
 OBJECT(programs_of_context, "kmemtrace.bpf.o");
 OBJECT(programs_without_context, "kmemtrace-no-context.bpf.o");
 
-/* The settings of the programs, in the order of bpf/kmemtrace.bpf.c. */
-typedef struct {
-	guint32 n_slots;
-	guint8 recover;
-	guint8 defer_by_offset;
-	guint8 bulk_returns_bool;
-	guint8 find_callers;
-} Settings;
-
-/*
- * A way of the kernel to allocate or free memory without a tracepoint. The
- * programs NAME_first and NAME_second are attached to the first of the
- * functions that the kernel has.
- */
-typedef struct {
-	const char *name;
-	const char *gap; /* what is not recorded without these programs */
-	const char *functions[4];
-} Path;
-
-static const Path paths[] = {
-	{"bulk_alloc",
-	 "bulk allocations of slab objects (kmem_cache_alloc_bulk)",
-	 {"kmem_cache_alloc_bulk_noprof", "kmem_cache_alloc_bulk"}},
-	{"bulk_free",
-	 "bulk frees of slab objects (kmem_cache_free_bulk, kfree_bulk)",
-	 {"kmem_cache_free_bulk"}},
-	{"defer", "hand-overs to kfree_rcu()", {"kvfree_call_rcu"}},
-	{"cache_gone",
-	 "caches that get the memory of a destroyed cache (kmem_cache_destroy)",
-	 {"kmem_cache_destroy"}},
-	/* No programs exist for these. */
-	{NULL,
-	 "objects that kfree_rcu() puts into sheaves (since Linux 6.18)",
-	 {NULL}},
-	{NULL,
-	 "kmalloc_nolock() and kfree_nolock() (since Linux 6.18)",
-	 {NULL}},
-	{NULL,
-	 "page allocations in bulk (most of vmalloc, page pools)",
-	 {NULL}},
-	{NULL,
-	 "pages that are split, migrated, or freed otherwise than allocated "
-	 "(split_page, alloc_pages_exact, compaction, CMA)",
-	 {NULL}},
-	{NULL, "krealloc() within the allocated memory", {NULL}},
-	{NULL, "all per-CPU memory", {NULL}},
-	{NULL, "all vmalloc areas", {NULL}},
-};
-
-void kmtd_bpf_set_error(GError **error, int code, const char *what)
-{
-	if (code == EPERM || code == EACCES)
-		g_set_error(error, KMT_DAEMON_ERROR,
-			    KMT_DAEMON_ERROR_PERMISSION,
-			    "the kernel does not permit to %s", what);
-	else
-		kmt_capture_set_errno(error, KMT_DAEMON_ERROR_BPF, code,
-				      "cannot %s", what);
-}
-
-struct bpf_map *kmtd_bpf_find_map(struct bpf_object *object, const char *suffix)
-{
-	struct bpf_map *map;
-
-	bpf_object__for_each_map(
-		map, object) if (g_str_has_suffix(bpf_map__name(map),
-						  suffix)) return map;
-	return NULL;
-}
-
 /* Discard the messages of libbpf, which also describe attempts that may fail.
  */
 static int print_nothing(enum libbpf_print_level level, const char *format,
@@ -111,104 +38,17 @@ static int print_nothing(enum libbpf_print_level level, const char *format,
 	return 0;
 }
 
-int kmtd_bpf_create_buffer(guint32 n_slots)
-{
-	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
-
-	return bpf_map_create(BPF_MAP_TYPE_ARRAY, "kmemtrace_cpu",
-			      sizeof(guint32), sizeof(struct kmtd_bpf_record),
-			      n_slots + KMTD_BPF_CONTROL_SLOTS, &options);
-}
-
-/* Return whether the function returns a bool. */
-static gboolean returns_bool(const struct btf *btf, const char *function)
-{
-	gint32 id = btf__find_by_name_kind(btf, function, BTF_KIND_FUNC);
-	const struct btf_type *type = id > 0 ? btf__type_by_id(btf, id) : NULL;
-
-	type = type ? btf__type_by_id(btf, type->type) : NULL;
-	if (!type || !btf_is_func_proto(type))
-		return FALSE;
-	type = btf__type_by_id(btf, type->type);
-	while (type && (btf_is_mod(type) || btf_is_typedef(type)))
-		type = btf__type_by_id(btf, type->type);
-	return type && btf_is_int(type) && type->size == 1;
-}
-
-static gboolean kernel_is_before(guint version, guint patch_level)
-{
-	struct utsname name;
-	guint have = 0, have_level = 0;
-
-	return uname(&name) == 0 &&
-	       sscanf(name.release, "%u.%u", &have, &have_level) == 2 &&
-	       (have < version ||
-		(have == version && have_level < patch_level));
-}
-
 /* Set the constants of the programs before the kernel verifies the programs. */
 static gboolean set_constants(KmtdBpfPrograms *programs, const struct btf *btf)
 {
-	Settings settings = {
-		.n_slots = programs->n_slots,
-		.recover = programs->recover != 0,
-		.defer_by_offset = kernel_is_before(6, 2),
-		.bulk_returns_bool =
-			btf &&
-			returns_bool(btf, "kmem_cache_alloc_bulk_noprof"),
-		.find_callers = programs->find_callers != 0,
-	};
+	struct kmtd_bpf_settings settings;
 	struct bpf_map *constants =
 		kmtd_bpf_find_map(programs->object, ".rodata");
 
+	kmtd_bpf_paths_describe(programs, btf, &settings);
+	programs->struct_page_bytes = settings.struct_page_bytes;
 	return constants && bpf_map__set_initial_value(constants, &settings,
 						       sizeof(settings)) == 0;
-}
-
-/* Return the function of the path that the kernel has, or NULL. */
-static const char *find_function(const struct btf *btf, const Path *path)
-{
-	for (gsize i = 0; i < G_N_ELEMENTS(path->functions); i++)
-		if (path->functions[i] &&
-		    btf__find_by_name_kind(btf, path->functions[i],
-					   BTF_KIND_FUNC) > 0)
-			return path->functions[i];
-	return NULL;
-}
-
-/* Return a program of the path, or NULL. @suffix is "_first", "_second" or "".
- */
-static struct bpf_program *find_program(const KmtdBpfPrograms *programs,
-					const Path *path, const char *suffix)
-{
-	g_autofree char *name = g_strconcat(path->name, suffix, NULL);
-
-	return bpf_object__find_program_by_name(programs->object, name);
-}
-
-static void choose_path(KmtdBpfPrograms *programs, const struct btf *btf,
-			const Path *path)
-{
-	static const char *const suffixes[] = {"_first", "_second", ""};
-	const char *function = btf ? find_function(btf, path) : NULL;
-
-	for (gsize i = 0; i < G_N_ELEMENTS(suffixes); i++) {
-		struct bpf_program *program =
-			find_program(programs, path, suffixes[i]);
-
-		if (program && (!function || bpf_program__set_attach_target(
-						     program, 0, function)))
-			bpf_program__set_autoload(program, false);
-	}
-}
-
-/* Attach the programs of each path to the function of this kernel. */
-static void choose_paths(KmtdBpfPrograms *programs, const struct btf *btf)
-{
-	for (gsize i = 0; i < G_N_ELEMENTS(paths); i++)
-		if (paths[i].name)
-			choose_path(programs, programs->has_paths ? btf : NULL,
-				    &paths[i]);
 }
 
 /* Do not load the second program of each event if none shall be recovered. */
@@ -221,8 +61,12 @@ static void choose_programs(KmtdBpfPrograms *programs)
 		if (g_str_has_suffix(bpf_program__name(program), "_second") &&
 		    !programs->recover)
 			bpf_program__set_autoload(program, false);
-		/* kmemtraced runs these itself. */
-		if (g_str_equal(bpf_program__name(program), "describe_cache") ||
+		/* kmemtraced runs these itself, or attaches them if need be. */
+		if (bpf_program__type(program) == BPF_PROG_TYPE_KPROBE ||
+		    g_str_equal(bpf_program__name(program), "describe_cache") ||
+		    g_str_equal(bpf_program__name(program),
+				"describe_machine") ||
+		    g_str_equal(bpf_program__name(program), "list_caches") ||
 		    g_str_equal(bpf_program__name(program), "find_counters") ||
 		    g_str_equal(bpf_program__name(program), "count_skipped"))
 			bpf_program__set_autoattach(program, false);
@@ -246,7 +90,7 @@ static int load_object(KmtdBpfPrograms *programs, const struct btf *btf,
 	programs->buffers = kmtd_bpf_find_map(programs->object, "buffers");
 	if (!programs->buffers || !set_constants(programs, btf))
 		return -EINVAL;
-	choose_paths(programs, btf);
+	kmtd_bpf_paths_choose(programs, btf);
 	choose_programs(programs);
 	bpf_map__set_max_entries(programs->buffers, programs->n_possible);
 	bpf_map__set_max_entries(
@@ -254,15 +98,6 @@ static int load_object(KmtdBpfPrograms *programs, const struct btf *btf,
 		programs->n_possible);
 	result = bpf_map__set_inner_map_fd(programs->buffers, template);
 	return result ? result : bpf_object__load(programs->object);
-}
-
-static guint struct_page_bytes(const struct btf *btf)
-{
-	gint32 id =
-		btf ? btf__find_by_name_kind(btf, "page", BTF_KIND_STRUCT) : -1;
-	gint64 n = id > 0 ? btf__resolve_size(btf, (guint32)id) : -1;
-
-	return n > 0 ? (guint)n : 64;
 }
 
 /*
@@ -285,7 +120,6 @@ static int load_best(KmtdBpfPrograms *programs, int template)
 				programs, btf, programs_without_context,
 				programs_without_context_end, template);
 	}
-	programs->struct_page_bytes = struct_page_bytes(btf);
 	btf__free(btf);
 	return result;
 }
@@ -316,11 +150,14 @@ gboolean kmtd_bpf_programs_load(KmtdBpfPrograms *programs, guint32 n_slots,
 {
 	int template, result;
 
-	programs->links = g_ptr_array_new_with_free_func(destroy_link);
+	programs->links = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
+						destroy_link);
+	programs->absent = g_hash_table_new(g_str_hash, g_str_equal);
 	if (!g_getenv("KMEMTRACED_BPF_LOG"))
 		libbpf_set_print(print_nothing);
 	programs->n_possible = (guint)MAX(sysconf(_SC_NPROCESSORS_CONF),
 					  MAX(libbpf_num_possible_cpus(), 1));
+	programs->n_percpu = (guint)MAX(libbpf_num_possible_cpus(), 1);
 	programs->attached =
 		g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	programs->n_slots = n_slots;
@@ -336,53 +173,23 @@ gboolean kmtd_bpf_programs_load(KmtdBpfPrograms *programs, guint32 n_slots,
 		return FALSE;
 	}
 	kmtd_bpf_find_counters(programs);
-	programs->recording = map_section(programs, ".data.switch", error);
+	programs->state = map_section(programs, ".data.state", error);
 	programs->counters =
-		programs->recording
-			? map_section(programs, ".data.counters", error)
-			: NULL;
+		programs->state ? map_section(programs, ".data.counters", error)
+				: NULL;
 	return programs->counters != NULL;
 }
 
 void kmtd_bpf_programs_unload(KmtdBpfPrograms *programs)
 {
-	if (programs->recording)
-		munmap((void *)programs->recording,
-		       (gsize)sysconf(_SC_PAGESIZE));
+	if (programs->state)
+		munmap((void *)programs->state, (gsize)sysconf(_SC_PAGESIZE));
 	if (programs->counters)
 		munmap(programs->counters, (gsize)sysconf(_SC_PAGESIZE));
-	programs->recording = NULL;
+	programs->state = NULL;
 	programs->counters = NULL;
-	g_clear_pointer(&programs->links, g_ptr_array_unref);
+	g_clear_pointer(&programs->links, g_hash_table_unref);
+	g_clear_pointer(&programs->absent, g_hash_table_unref);
 	g_clear_pointer(&programs->attached, g_hash_table_unref);
 	g_clear_pointer(&programs->object, bpf_object__close);
-}
-
-/* Return whether the programs of the path are attached. */
-static gboolean is_attached(const KmtdBpfPrograms *programs, const Path *path)
-{
-	g_autofree char *first = NULL;
-
-	if (!path->name)
-		return FALSE;
-	first = g_strconcat(path->name, "_first", NULL);
-	return g_hash_table_contains(programs->attached, first) ||
-	       g_hash_table_contains(programs->attached, path->name);
-}
-
-GPtrArray *kmtd_bpf_programs_not_seen(const KmtdBpfPrograms *programs)
-{
-	GPtrArray *list = g_ptr_array_new();
-
-	for (gsize i = 0; i < G_N_ELEMENTS(paths); i++)
-		if (!is_attached(programs, &paths[i]))
-			g_ptr_array_add(list, (gpointer)paths[i].gap);
-	if (!programs->find_callers)
-		g_ptr_array_add(list, (gpointer) "the callers that allocate or "
-						 "free pages");
-	if (!programs->has_context)
-		g_ptr_array_add(list,
-				(gpointer) "whether an event occurred in an "
-					   "interrupt");
-	return list;
 }

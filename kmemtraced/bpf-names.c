@@ -19,7 +19,8 @@ typedef struct {
 } CacheAt;
 
 struct kmtd_bpf_names {
-	GMutex lock; /* protects all members */
+	const KmtdBpfPrograms *programs;
+	GMutex lock; /* protects all members below */
 	struct ring_buffer *queue;
 	KmtdTaskNames *tasks;
 	KmtdTaskChanges changes;
@@ -82,6 +83,9 @@ static gboolean describe(KmtdBpfNames *names, guint64 address,
 	    described.size == 0)
 		return FALSE;
 	set_cache(names, &described, cache);
+	cache->is_left_out = !kmtd_bpf_filter_learn(&names->programs->filter,
+						    names->programs->object,
+						    address, described.name);
 	return TRUE;
 }
 
@@ -106,6 +110,7 @@ static void end_cache(KmtdBpfNames *names, const struct kmtd_bpf_name *name)
 	}
 	last->until = (gint64)name->time;
 	names->generation++;
+	kmtd_bpf_filter_forget(names->programs->object, name->cache);
 }
 
 static int take_name(void *data, void *event, size_t n_bytes)
@@ -122,11 +127,13 @@ static int take_name(void *data, void *event, size_t n_bytes)
 	return 0;
 }
 
-KmtdBpfNames *kmtd_bpf_names_new(struct bpf_object *object, const char *proc,
-				 GError **error)
+KmtdBpfNames *kmtd_bpf_names_new(const KmtdBpfPrograms *programs,
+				 const char *proc, GError **error)
 {
+	const struct bpf_object *object = programs->object;
 	KmtdBpfNames *names = g_new0(KmtdBpfNames, 1);
 
+	names->programs = programs;
 	g_mutex_init(&names->lock);
 	names->tasks = kmtd_task_names_new(proc);
 	names->caches = kmt_tracepoint_tables_new();

@@ -6,30 +6,48 @@
 #ifndef KMEMTRACED_BPF_PRIVATE_H
 #define KMEMTRACED_BPF_PRIVATE_H
 
+#include <stdatomic.h>
+
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
 #include "kmemtraced/bpf/ring.h"
 #include "kmemtraced/event-source.h"
 #include "kmemtraced/online-cpus.h"
-#include "kmemtraced/self-filter.h"
 #include "kmemtraced/task-names.h"
+
+/* What the options -F, -p and -c demand. */
+typedef struct {
+	char *text; /* as the kernel's kmemtrace writes it; NULL: no filter */
+	gboolean by_size;
+	guint64 size_min, size_max; /* bytes */
+	char **caches;		    /* globs of names; NULL: all caches */
+	GArray *pids;		    /* of guint32; empty: all tasks */
+	gboolean children;
+	guint32 sample; /* 0: all allocations */
+} KmtdBpfFilter;
 
 /* The programs and maps in the kernel. They exist as long as this process. */
 typedef struct {
 	struct bpf_object *object;
 	struct bpf_map *buffers; /* the buffer of each CPU */
 	guint n_possible;	 /* the highest possible CPU, plus 1 */
+	guint n_percpu;		 /* copies of per-CPU memory */
 	guint32 n_slots;	 /* record slots of a buffer, a power of 2 */
 	gboolean has_context;	 /* records tell interrupts from tasks */
 	gboolean has_paths;	 /* programs can be attached to functions */
 	gboolean recover;	 /* a second program records missed events */
 	gboolean find_callers;	 /* the names of functions are known */
-	GPtrArray *links;     /* of struct bpf_link *: the attached programs */
-	GHashTable *attached; /* set of the names of the attached programs */
-	int count_skipped_fd; /* the program count_skipped; -1: none */
+	KmtdBpfFilter filter;
+	GHashTable *links;    /* name of a program to its struct bpf_link */
+	GHashTable *attached; /* set of the names of the attached programs;
+			       * survives that they are detached */
+	GHashTable
+		*absent; /* set of the names of paths that the kernel lacks */
+	int count_skipped_fd;	 /* the program count_skipped; -1: none */
 	guint struct_page_bytes; /* size of struct page */
 	/* Variables of the programs, in shared memory. */
-	guint32 *recording; /* not 0 while events are recorded */
+	struct kmtd_bpf_state *state;
 	struct kmtd_bpf_counters *counters;
 } KmtdBpfPrograms;
 
@@ -43,10 +61,13 @@ typedef struct kmtd_bpf_names KmtdBpfNames;
 typedef struct {
 	guint32 object_size, size; /* bytes; 0: unknown */
 	guint16 number;		   /* KMEMTRACE_CACHE_NONE: unknown */
+	gboolean is_left_out;	   /* by the filter */
 } KmtdBpfCache;
 
 /* Number of caches that a stream finds without a lock. */
 #define KMTD_BPF_KNOWN_CACHES 256
+
+#define KMTD_BPF_RECENT_PAGES 16
 
 typedef struct kmtd_bpf_stream KmtdBpfStream;
 
@@ -57,7 +78,6 @@ typedef struct {
 	KmtdBpfCallers *callers;
 	KmtdBpfNames *names; /* NULL until the programs are loaded */
 	char *proc;
-	KmtdOwnTasks tasks;
 	gboolean keep_own;
 	gboolean is_on;
 	_Atomic gboolean is_over; /* the streams know their skipped events */
@@ -67,12 +87,6 @@ typedef struct {
 	_Atomic(KmtdBpfStream *) *by_cpu;
 	guint64 buffer_kb; /* see KmtdSourceOptions */
 } KmtdBpf;
-
-/* Events that a stream has to report as lost. */
-typedef struct {
-	guint64 n; /* 0: none */
-	gint64 since, until;
-} KmtdBpfLoss;
 
 /* The stream of one CPU. */
 struct kmtd_bpf_stream {
@@ -84,7 +98,7 @@ struct kmtd_bpf_stream {
 	int fd;		   /* the map that is the CPU's buffer */
 	struct kmtd_bpf_record *slots;
 	gsize map_bytes;
-	guint page_bytes, struct_page_bytes;
+	guint page_bytes;
 	gint64 last_ns;		/* time of the last record */
 	_Atomic guint64 n_lost; /* events in the LOST records so far */
 	/* Events that both programs skipped. */
@@ -93,15 +107,50 @@ struct kmtd_bpf_stream {
 	guint64 n_skipped_reported; /* in the LOST records so far */
 	guint64 n_skipped_final;    /* at the end; valid if bpf->is_over */
 	gint64 looked_ns[2]; /* times of the last look and the one before */
-	KmtdBpfLoss loss;
-	guint64 n_own, n_backwards;
+	guint64 n_to_report; /* skipped events without a LOST record */
+	gint64 lost_ns;	     /* they occurred after this time */
+	guint64 n_backwards, n_duplicates;
+	/* The latest pages of the tracepoint; see is_duplicate(). */
+	struct {
+		guint64 page; /* address of struct page; 0: unused */
+		guint32 pid;
+	} recent[KMTD_BPF_RECENT_PAGES];
+	guint n_recent;
 	guint generation; /* of the caches in known */
 	struct {
 		guint64 address; /* 0: unused */
 		KmtdBpfCache cache;
 	} known[KMTD_BPF_KNOWN_CACHES];
-	KmtdSelfFilter own;
 };
+
+/*
+ * Parse the filter of the options. Return FALSE and set an error on failure.
+ * Clear @filter with kmtd_bpf_filter_clear(), also after a failure.
+ */
+gboolean kmtd_bpf_filter_parse(KmtdBpfFilter *filter,
+			       const KmtdSourceOptions *options,
+			       GError **error);
+void kmtd_bpf_filter_clear(KmtdBpfFilter *filter);
+
+/* Set the members of @settings that depend on the filter. */
+void kmtd_bpf_filter_describe(const KmtdBpfFilter *filter,
+			      struct kmtd_bpf_settings *settings);
+
+/*
+ * Let the loaded programs of @object know the tasks and the caches of the
+ * filter. Return FALSE and set an error on failure.
+ */
+gboolean kmtd_bpf_filter_apply(const KmtdBpfFilter *filter,
+			       const struct bpf_object *object, GError **error);
+
+/* Let the programs know a new cache. Return whether its objects are recorded.
+ */
+gboolean kmtd_bpf_filter_learn(const KmtdBpfFilter *filter,
+			       const struct bpf_object *object, guint64 cache,
+			       const char *name);
+
+/* The cache is destroyed; another one may get its address. */
+void kmtd_bpf_filter_forget(const struct bpf_object *object, guint64 cache);
 
 /* Set an error: it is not possible to @what. @code is an errno. */
 void kmtd_bpf_set_error(GError **error, int code, const char *what);
@@ -137,17 +186,39 @@ guint64 kmtd_bpf_programs_skipped_on(const KmtdBpfPrograms *programs, guint cpu,
 				     gboolean is_first_cpu);
 
 /*
+ * Tell the programs what they must know about the kernel, whose types are in
+ * @btf (NULL: unknown).
+ */
+void kmtd_bpf_paths_describe(const KmtdBpfPrograms *programs,
+			     const struct btf *btf,
+			     struct kmtd_bpf_settings *settings);
+
+/*
+ * Choose the function of this kernel for each program of a path. Programs
+ * without a function are not loaded.
+ */
+void kmtd_bpf_paths_choose(KmtdBpfPrograms *programs, const struct btf *btf);
+
+/*
+ * After the programs were attached: attach probes where programs could not be
+ * attached to a function, and detach the programs that are of no use without a
+ * program that could not be attached.
+ */
+void kmtd_bpf_paths_complete(KmtdBpfPrograms *programs);
+
+/*
  * Return what the attached programs do not record: a new array of constant
  * strings.
  */
-GPtrArray *kmtd_bpf_programs_not_seen(const KmtdBpfPrograms *programs);
+GPtrArray *kmtd_bpf_paths_not_seen(const KmtdBpfPrograms *programs);
 
 /* Wait until no program runs that has begun before the call. */
 void kmtd_bpf_programs_wait(const KmtdBpfPrograms *programs, guint cpu, int fd);
 
-/* Return the number of events of @cpu from before it had a buffer. */
-guint64 kmtd_bpf_programs_unbuffered(const KmtdBpfPrograms *programs,
-				     guint cpu);
+/* Return the number of events that @cpu has lost without a buffer since the
+ * last call. The CPU has a buffer now. */
+guint64 kmtd_bpf_programs_take_unbuffered(const KmtdBpfPrograms *programs,
+					  guint cpu);
 
 /*
  * Called in the cleanup process: close all descriptors, so that the kernel
@@ -155,8 +226,20 @@ guint64 kmtd_bpf_programs_unbuffered(const KmtdBpfPrograms *programs,
  */
 void kmtd_bpf_programs_close_inherited(KmtdBpfPrograms *programs);
 
+/*
+ * Let the loaded programs describe the machine in programs->state, and set
+ * *tgid to the number of this process in the kernel's own pid namespace. Return
+ * FALSE and set an error on failure.
+ */
+gboolean kmtd_bpf_programs_describe(KmtdBpfPrograms *programs, guint32 *tgid,
+				    GError **error);
+
 /* Let the attached programs record events or not. */
 void kmtd_bpf_programs_record(KmtdBpfPrograms *programs, gboolean on);
+
+/* Add the link of an attached program. Takes ownership of @link. */
+void kmtd_bpf_programs_add_link(KmtdBpfPrograms *programs, const char *name,
+				struct bpf_link *link);
 
 /* Attach all programs, or detach them. */
 gboolean kmtd_bpf_programs_attach(KmtdBpfPrograms *programs, GError **error);
@@ -198,12 +281,11 @@ guint64 kmtd_bpf_callers_find(KmtdBpfCallers *callers, guint64 id);
 void kmtd_bpf_callers_describe(KmtdBpfCallers *callers, GKeyFile *meta);
 
 /*
- * Create the names. @object holds the loaded programs and must outlive the
- * result. @proc is the mount point of procfs. Return NULL and set an error on
- * failure.
+ * Create the names. @programs are loaded and must outlive the result. @proc is
+ * the mount point of procfs. Return NULL and set an error on failure.
  */
-KmtdBpfNames *kmtd_bpf_names_new(struct bpf_object *object, const char *proc,
-				 GError **error);
+KmtdBpfNames *kmtd_bpf_names_new(const KmtdBpfPrograms *programs,
+				 const char *proc, GError **error);
 void kmtd_bpf_names_free(KmtdBpfNames *names);
 
 /* Return a descriptor that is readable while names wait in the queue. */
@@ -243,6 +325,9 @@ KmtdCpuStream *kmtd_bpf_open_cpu(KmtdSource *source, guint cpu, GError **error);
 
 /* Return the number of events that the CPU of the stream has lost so far. */
 guint64 kmtd_bpf_stream_overruns(KmtdBpfStream *stream);
+
+/* Return the number of events that kmemtraced has caused on the CPU. */
+guint64 kmtd_bpf_stream_own_events(KmtdBpfStream *stream);
 
 /*
  * Begin and end the count of the events that both programs skip: after

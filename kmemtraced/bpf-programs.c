@@ -18,6 +18,13 @@ static gboolean is_hook(const struct bpf_program *program)
 	return type == BPF_TRACE_FENTRY || type == BPF_TRACE_FEXIT;
 }
 
+void kmtd_bpf_programs_add_link(KmtdBpfPrograms *programs, const char *name,
+				struct bpf_link *link)
+{
+	g_hash_table_insert(programs->links, g_strdup(name), link);
+	g_hash_table_add(programs->attached, g_strdup(name));
+}
+
 /*
  * Attach a program. Return FALSE and set an error on failure; a hook that
  * cannot be attached is left out.
@@ -32,9 +39,8 @@ static gboolean attach(KmtdBpfPrograms *programs, struct bpf_program *program,
 		return TRUE;
 	link = bpf_program__attach(program);
 	if (link) {
-		g_ptr_array_add(programs->links, link);
-		g_hash_table_add(programs->attached,
-				 g_strdup(bpf_program__name(program)));
+		kmtd_bpf_programs_add_link(programs, bpf_program__name(program),
+					   link);
 		return TRUE;
 	}
 	if (is_hook(program))
@@ -64,12 +70,30 @@ gboolean kmtd_bpf_programs_attach(KmtdBpfPrograms *programs, GError **error)
 
 void kmtd_bpf_programs_record(KmtdBpfPrograms *programs, gboolean on)
 {
-	__atomic_store_n(programs->recording, on != 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&programs->state->recording, on != 0,
+			 __ATOMIC_SEQ_CST);
+}
+
+gboolean kmtd_bpf_programs_describe(KmtdBpfPrograms *programs, guint32 *tgid,
+				    GError **error)
+{
+	const struct bpf_program *program = bpf_object__find_program_by_name(
+		programs->object, "describe_machine");
+	guint64 arguments = 0;
+	LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = &arguments,
+		    .ctx_size_in = sizeof(arguments));
+
+	if (bpf_prog_test_run_opts(bpf_program__fd(program), &options)) {
+		kmtd_bpf_set_error(error, errno, "run a BPF program");
+		return FALSE;
+	}
+	*tgid = options.retval;
+	return TRUE;
 }
 
 void kmtd_bpf_programs_detach(KmtdBpfPrograms *programs)
 {
-	g_ptr_array_set_size(programs->links, 0);
+	g_hash_table_remove_all(programs->links);
 }
 
 void kmtd_bpf_programs_wait(const KmtdBpfPrograms *programs, guint cpu, int fd)
@@ -81,14 +105,16 @@ void kmtd_bpf_programs_wait(const KmtdBpfPrograms *programs, guint cpu, int fd)
 	bpf_map_update_elem(bpf_map__fd(programs->buffers), &key, &fd, BPF_ANY);
 }
 
-guint64 kmtd_bpf_programs_unbuffered(const KmtdBpfPrograms *programs, guint cpu)
+guint64 kmtd_bpf_programs_take_unbuffered(const KmtdBpfPrograms *programs,
+					  guint cpu)
 {
+	int map =
+		bpf_object__find_map_fd_by_name(programs->object, "unbuffered");
 	guint32 key = cpu;
-	guint64 n = 0;
+	guint64 n = 0, zero = 0;
 
-	bpf_map_lookup_elem(
-		bpf_object__find_map_fd_by_name(programs->object, "unbuffered"),
-		&key, &n);
+	bpf_map_lookup_elem(map, &key, &n);
+	bpf_map_update_elem(map, &key, &zero, BPF_ANY);
 	return n;
 }
 
@@ -96,11 +122,14 @@ void kmtd_bpf_programs_close_inherited(KmtdBpfPrograms *programs)
 {
 	struct bpf_program *program;
 	struct bpf_map *map;
+	GHashTableIter links;
+	gpointer link;
 
 	if (!programs->object)
 		return;
-	for (guint i = 0; i < programs->links->len; i++)
-		close(bpf_link__fd(programs->links->pdata[i]));
+	g_hash_table_iter_init(&links, programs->links);
+	while (g_hash_table_iter_next(&links, NULL, &link))
+		close(bpf_link__fd(link));
 	bpf_object__for_each_program(
 		program, programs->object) if (bpf_program__fd(program) >= 0)
 		close(bpf_program__fd(program));

@@ -2,7 +2,6 @@
 /* The event source "bpf": programs in an unmodified kernel. */
 #include "config.h"
 
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <kmemtrace_abi.h>
@@ -49,7 +48,7 @@ static guint32 buffer_slots(const KmtdBpf *bpf)
 static gboolean bpf_prepare(KmtdSource *source, GError **error)
 {
 	KmtdBpf *bpf = (KmtdBpf *)source;
-	guint32 n = buffer_slots(bpf);
+	guint32 n = buffer_slots(bpf), tgid;
 
 	source->subbuf_bytes = sizeof(struct kmtd_bpf_record);
 	source->n_subbufs = n;
@@ -57,11 +56,17 @@ static gboolean bpf_prepare(KmtdSource *source, GError **error)
 	bpf->callers = kmtd_bpf_callers_new(bpf->proc);
 	bpf->programs.find_callers = kmtd_bpf_callers_is_usable(bpf->callers);
 	if (!kmtd_bpf_programs_load(&bpf->programs, n, error) ||
+	    !kmtd_bpf_filter_apply(&bpf->programs.filter, bpf->programs.object,
+				   error) ||
 	    !kmtd_bpf_callers_attach(bpf->callers, bpf->programs.object, error))
 		return FALSE;
+	if (!kmtd_bpf_programs_describe(&bpf->programs, &tgid, error))
+		return FALSE;
+	if (!bpf->keep_own)
+		bpf->programs.state->own_tgid = tgid;
 	bpf->by_cpu =
 		g_malloc0_n(bpf->programs.n_possible, sizeof(*bpf->by_cpu));
-	bpf->names = kmtd_bpf_names_new(bpf->programs.object, bpf->proc, error);
+	bpf->names = kmtd_bpf_names_new(&bpf->programs, bpf->proc, error);
 	if (!bpf->names)
 		return FALSE;
 	source->changes_fd = kmtd_bpf_callers_fd(bpf->callers);
@@ -75,6 +80,7 @@ static gboolean bpf_enable(KmtdSource *source, GError **error)
 	bpf->programs.counters->sample_budget = SAMPLE_BUDGET;
 	if (!kmtd_bpf_programs_attach(&bpf->programs, error))
 		return FALSE;
+	kmtd_bpf_paths_complete(&bpf->programs);
 	kmtd_bpf_names_begin(bpf->names);
 	for (guint i = 0; i < bpf->streams->len; i++)
 		kmtd_bpf_stream_begin(bpf->streams->pdata[i]);
@@ -142,23 +148,40 @@ static GArray *bpf_cpus(KmtdSource *source)
 
 static void describe_gaps(const KmtdBpf *bpf, GKeyFile *meta)
 {
-	g_autoptr(GPtrArray) not_seen =
-		kmtd_bpf_programs_not_seen(&bpf->programs);
+	g_autoptr(GPtrArray) not_seen = kmtd_bpf_paths_not_seen(&bpf->programs);
 
 	g_key_file_set_string_list(meta, CAPTURE, "not_seen",
 				   (const char *const *)not_seen->pdata,
 				   not_seen->len);
 }
 
+static void describe_filter(const KmtdBpfFilter *filter, GKeyFile *meta)
+{
+	if (!filter->text)
+		return;
+	g_key_file_set_string(meta, CAPTURE, "filter", filter->text);
+	/* A filter by cache drops an allocation together with its free. The
+	 * size of memory other than slab objects is not known when it is freed.
+	 */
+	if (!filter->pids->len && filter->sample <= 1 &&
+	    (!filter->by_size || filter->caches))
+		g_key_file_set_string(meta, CAPTURE, "filter_frees", "exact");
+	if (filter->sample > 1)
+		g_key_file_set_uint64(meta, CAPTURE, "sample", filter->sample);
+}
+
 static void bpf_describe(KmtdSource *source, GKeyFile *meta)
 {
+	KmtdBpf *bpf = (KmtdBpf *)source;
+
 	g_key_file_set_string(meta, CAPTURE, "clock", "mono");
 	g_key_file_set_uint64(meta, CAPTURE, "subbufs", source->n_subbufs);
 	g_key_file_set_uint64(meta, CAPTURE, "subbuf_size",
 			      source->subbuf_bytes);
 	g_key_file_set_string(meta, CAPTURE, "task_names", "proc");
+	describe_filter(&bpf->programs.filter, meta);
 	/* Until bpf_conclude() knows which programs were attached. */
-	describe_gaps((KmtdBpf *)source, meta);
+	describe_gaps(bpf, meta);
 }
 
 static gboolean bpf_conclude(KmtdSource *source, GKeyFile *meta, GError **error)
@@ -169,9 +192,10 @@ static gboolean bpf_conclude(KmtdSource *source, GKeyFile *meta, GError **error)
 	gint64 last_ns = 0;
 
 	for (guint i = 0; i < bpf->streams->len; i++) {
-		const KmtdBpfStream *stream = bpf->streams->pdata[i];
+		KmtdBpfStream *stream = bpf->streams->pdata[i];
 
-		own += stream->n_own;
+		own += kmtd_bpf_stream_own_events(stream);
+		source->n_skipped += stream->n_skipped_reported;
 		last_ns = MAX(last_ns, stream->last_ns);
 	}
 	g_key_file_set_uint64(meta, CAPTURE, "own_events", own);
@@ -229,6 +253,7 @@ static void bpf_free(KmtdSource *source)
 	kmtd_bpf_callers_free(bpf->callers);
 	g_free(bpf->by_cpu);
 	kmtd_bpf_programs_unload(&bpf->programs);
+	kmtd_bpf_filter_clear(&bpf->programs.filter);
 	g_free(bpf->proc);
 	g_ptr_array_unref(bpf->streams);
 	kmtd_online_cpus_free(bpf->cpus);
@@ -263,10 +288,9 @@ KmtdSource *kmtd_bpf_open(const KmtdSourceOptions *options, GError **error)
 	KmtdBpf *bpf;
 	g_autoptr(KmtdSource) source = NULL;
 
-	if (options->n_pids || options->children || options->filter ||
-	    options->reader) {
+	if (options->reader) {
 		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_SOURCE,
-			    "the source bpf has no options -p, -c, -F and -R");
+			    "the source bpf has no option -R");
 		return NULL;
 	}
 	bpf = g_new0(KmtdBpf, 1);
@@ -279,8 +303,9 @@ KmtdSource *kmtd_bpf_open(const KmtdSourceOptions *options, GError **error)
 	bpf->streams = g_ptr_array_new();
 	bpf->keep_own = options->keep_own;
 	bpf->buffer_kb = options->buffer_kb;
-	bpf->programs.recover = TRUE;
-	kmtd_own_tasks_add(&bpf->tasks, (gint32)syscall(SYS_gettid));
+	bpf->programs.recover = !options->no_recover;
+	if (!kmtd_bpf_filter_parse(&bpf->programs.filter, options, error))
+		return NULL;
 	bpf->cpus = kmtd_online_cpus_open(options->sys, error);
 	if (!bpf->cpus)
 		return NULL;

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,8 +18,13 @@
 /* The buffer wakes no reader. The reader looks for records so often. */
 #define READ_INTERVAL_MS 10
 
-/* Time between two looks at the counters of skipped events. */
-#define LOOK_INTERVAL_NS 100000000
+/* PCPU_MIN_ALLOC_SIZE of the kernel, in bytes. */
+#define PERCPU_ALIGNMENT 4
+
+/* Time between two looks at the counters of skipped events. The reader waits
+ * for two looks, so that it can report a loss at its place among the records.
+ */
+#define LOOK_INTERVAL_NS 20000000
 
 static struct kmtd_bpf_control *control_of(const KmtdBpfStream *stream)
 {
@@ -84,36 +88,31 @@ void kmtd_bpf_stream_end(KmtdBpfStream *stream)
 	stream->n_skipped_final = count_skipped(stream);
 }
 
-static void add_loss(KmtdBpfStream *stream, guint64 n)
-{
-	if (n == 0)
-		return;
-	if (stream->loss.n == 0)
-		stream->loss.since = MIN(stream->looked_ns[1], stream->last_ns);
-	stream->loss.n += n;
-	stream->loss.until = stream->looked_ns[0];
-}
-
 /*
  * Look for events that were skipped, after LOOK_INTERVAL_NS or, with @all, at
- * the end. An event may be between its two programs, so only what was missing
- * at the look before is lost.
+ * the end, when the CPU runs no program. An event may be between its two
+ * programs, so only what was missing at the look before is lost. That event
+ * occurred between that look and the one before it, and no record from after
+ * the latter was read yet.
  */
 static void look_for_skipped(KmtdBpfStream *stream, gboolean all)
 {
-	gboolean is_over = all && atomic_load(&stream->bpf->is_over);
+	gboolean is_over = atomic_load(&stream->bpf->is_over);
 	gint64 time = now_ns();
 	guint64 n, n_lost;
 
-	if (!is_over && time - stream->looked_ns[0] < LOOK_INTERVAL_NS)
+	if (!all && time - stream->looked_ns[0] < LOOK_INTERVAL_NS)
 		return;
 	n = is_over ? stream->n_skipped_final : count_skipped(stream);
 	n -= MIN(n, stream->n_skipped_before);
-	n_lost = is_over ? n : MIN(n, stream->n_skipped_last);
+	n_lost = all ? n : MIN(n, stream->n_skipped_last);
 	stream->n_skipped_last = n;
-	add_loss(stream, n_lost - MIN(n_lost, stream->n_skipped_reported));
-	stream->n_skipped_reported = MAX(n_lost, stream->n_skipped_reported);
-	stream->looked_ns[1] = stream->looked_ns[0];
+	n_lost -= MIN(n_lost, stream->n_skipped_reported);
+	if (n_lost && stream->n_to_report == 0)
+		stream->lost_ns = stream->looked_ns[1];
+	stream->n_to_report += n_lost;
+	stream->n_skipped_reported += n_lost;
+	stream->looked_ns[1] = all ? G_MAXINT64 : stream->looked_ns[0];
 	stream->looked_ns[0] = time;
 }
 
@@ -144,13 +143,19 @@ static void set_sizes(struct kmemtrace_event_v2 *to, guint64 requested,
 	to->v1.node = from->node;
 }
 
-/* Return an address for a page, from the address of its struct page. */
+/*
+ * Return the physical address of a page, from the address of its struct page;
+ * or another address that no other page has, if the programs do not know where
+ * the array of all struct page is.
+ */
 static guint64 page_address(const KmtdBpfStream *stream, guint64 page)
 {
+	const KmtdBpfPrograms *programs = &stream->bpf->programs;
 	guint64 mask = (G_GUINT64_CONSTANT(1) << 52) - 1;
+	guint64 n =
+		(page - programs->state->pages) / programs->struct_page_bytes;
 
-	return (page / stream->struct_page_bytes * stream->page_bytes & mask) |
-	       KMEMTRACE_PTR_PHYSICAL;
+	return (n * stream->page_bytes & mask) | KMEMTRACE_PTR_PHYSICAL;
 }
 
 /* Describe the cache of a record, without a lock if the stream knows it. */
@@ -170,8 +175,10 @@ static KmtdBpfCache find_cache(KmtdBpfStream *stream, guint64 address,
 	return stream->known[i].cache;
 }
 
-static void set_cache(KmtdBpfStream *stream, const struct kmtd_bpf_record *from,
-		      gint64 time, struct kmemtrace_event_v2 *to)
+/* Return FALSE if the filter leaves the cache out. */
+static gboolean set_cache(KmtdBpfStream *stream,
+			  const struct kmtd_bpf_record *from, gint64 time,
+			  struct kmemtrace_event_v2 *to)
 {
 	KmtdBpfCache cache = find_cache(stream, from->a, time);
 
@@ -180,12 +187,55 @@ static void set_cache(KmtdBpfStream *stream, const struct kmtd_bpf_record *from,
 	if (to->v1.event_id == KMEMTRACE_EVENT_ALLOC)
 		set_sizes(to, MAX(cache.object_size, 1), MAX(cache.size, 1),
 			  from);
+	return !cache.is_left_out;
 }
 
-/* Convert a record of @time. */
-static void convert(KmtdBpfStream *stream, const struct kmtd_bpf_record *from,
-		    gint64 time, struct kmemtrace_event_v2 *to)
+static guint64 round_up(guint64 n, guint64 unit)
 {
+	return (n + unit - 1) / unit * unit;
+}
+
+/*
+ * alloc_pages_bulk() takes its last page from alloc_pages() if need be, whose
+ * tracepoint records the page, too. Return whether the record is the second one
+ * of such a page.
+ */
+static gboolean is_duplicate(KmtdBpfStream *stream,
+			     const struct kmtd_bpf_record *from)
+{
+	guint kind = from->kind & 0xff;
+
+	if (kind == KMTD_BPF_PAGE_ALLOC && from->a == 0) {
+		stream->recent[stream->n_recent % KMTD_BPF_RECENT_PAGES].page =
+			from->ptr;
+		stream->recent[stream->n_recent % KMTD_BPF_RECENT_PAGES].pid =
+			from->pid;
+		stream->n_recent++;
+		return FALSE;
+	}
+	if (kind != KMTD_BPF_PAGE_BULK && kind != KMTD_BPF_PAGE_FREE)
+		return FALSE;
+	for (guint i = 0; i < KMTD_BPF_RECENT_PAGES; i++) {
+		if (stream->recent[i].page != from->ptr)
+			continue;
+		stream->recent[i].page = 0;
+		if (kind == KMTD_BPF_PAGE_BULK &&
+		    stream->recent[i].pid == from->pid) {
+			stream->n_duplicates++;
+			return TRUE;
+		}
+	}
+	return FALSE;
+}
+
+/* Convert a record of @time. Return FALSE if it is to be left out. */
+static gboolean convert(KmtdBpfStream *stream,
+			const struct kmtd_bpf_record *from, gint64 time,
+			struct kmemtrace_event_v2 *to)
+{
+	guint64 n_cpus = stream->bpf->programs.n_percpu;
+	gboolean passes = TRUE;
+
 	*to = (struct kmemtrace_event_v2){
 		.v1 =
 			{
@@ -213,9 +263,10 @@ static void convert(KmtdBpfStream *stream, const struct kmtd_bpf_record *from,
 		to->v1.event_id = KMEMTRACE_EVENT_ALLOC;
 		/* fall through */
 	case KMTD_BPF_CACHE_FREE:
-		set_cache(stream, from, time, to);
+		passes = set_cache(stream, from, time, to);
 		break;
 	case KMTD_BPF_PAGE_ALLOC:
+	case KMTD_BPF_PAGE_BULK:
 		to->v1.event_id = KMEMTRACE_EVENT_ALLOC;
 		set_sizes(to, (guint64)stream->page_bytes << from->a,
 			  (guint64)stream->page_bytes << from->a, from);
@@ -224,9 +275,26 @@ static void convert(KmtdBpfStream *stream, const struct kmtd_bpf_record *from,
 		to->v1.type_id = KMEMTRACE_TYPE_PAGES;
 		to->v1.ptr = page_address(stream, from->ptr);
 		break;
+	case KMTD_BPF_VMALLOC:
+		to->v1.event_id = KMEMTRACE_EVENT_ALLOC;
+		set_sizes(to, from->a, round_up(from->a, stream->page_bytes),
+			  from);
+		/* fall through */
+	case KMTD_BPF_VFREE:
+		to->v1.type_id = KMEMTRACE_TYPE_VMALLOC;
+		break;
+	case KMTD_BPF_PERCPU_ALLOC:
+		to->v1.event_id = KMEMTRACE_EVENT_ALLOC;
+		set_sizes(to, from->a * n_cpus,
+			  round_up(from->a, PERCPU_ALIGNMENT) * n_cpus, from);
+		/* fall through */
+	case KMTD_BPF_PERCPU_FREE:
+		to->v1.type_id = KMEMTRACE_TYPE_PERCPU;
+		break;
 	default:
 		break;
 	}
+	return passes && to->v1.call_site != KMTD_BPF_NO_EVENT;
 }
 
 static void write_lost(KmtdBpfStream *stream, guint64 n, gint64 since,
@@ -245,13 +313,13 @@ static void write_lost(KmtdBpfStream *stream, guint64 n, gint64 since,
 	atomic_fetch_add(&stream->n_lost, n);
 }
 
-/* Write the loss to report. Its time is not before that of the last record. */
-static void write_loss(KmtdBpfStream *stream, struct kmemtrace_event_v2 *to)
+/* Write the skipped events to report, after the last record. */
+static void write_skipped(KmtdBpfStream *stream, struct kmemtrace_event_v2 *to)
 {
-	stream->last_ns = MAX(stream->loss.until, stream->last_ns);
-	write_lost(stream, stream->loss.n, stream->loss.since, stream->last_ns,
-		   to);
-	stream->loss.n = 0;
+	stream->last_ns = MAX(stream->lost_ns, stream->last_ns);
+	write_lost(stream, stream->n_to_report, stream->last_ns,
+		   stream->last_ns, to);
+	stream->n_to_report = 0;
 }
 
 /* Make the time not earlier than that of the previous record. */
@@ -265,8 +333,8 @@ static gint64 order_time(KmtdBpfStream *stream, gint64 time)
 }
 
 /*
- * Convert the slot at @position to *to. Return FALSE if kmemtraced itself
- * caused the event.
+ * Convert the slot at @position to *to. Return FALSE if the record is to be
+ * left out, because there was no event.
  */
 static gboolean read_slot(KmtdBpfStream *stream, guint64 position, gint64 time,
 			  struct kmemtrace_event_v2 *to)
@@ -277,14 +345,10 @@ static gboolean read_slot(KmtdBpfStream *stream, guint64 position, gint64 time,
 	if ((slot->kind & 0xff) == KMTD_BPF_LOST) {
 		write_lost(stream, slot->a, (gint64)slot->b, time, to);
 	} else {
-		convert(stream, slot, time, to);
-		to->v1.timestamp = time;
-		if (!stream->bpf->keep_own &&
-		    kmtd_self_filter_is_own(&stream->own, &stream->bpf->tasks,
-					    to)) {
-			stream->n_own++;
+		if (is_duplicate(stream, slot) ||
+		    !convert(stream, slot, time, to))
 			return FALSE;
-		}
+		to->v1.timestamp = time;
 	}
 	stream->last_ns = time;
 	return TRUE;
@@ -335,7 +399,7 @@ static void check_caches(KmtdBpfStream *stream)
 	memset(stream->known, 0, sizeof(stream->known));
 }
 
-/* Read at most @max records, some of which are kmemtraced's own, to @to. */
+/* Read at most @max records, some of which are left out, to @to. */
 static gsize read_some(KmtdBpfStream *stream, struct kmemtrace_event_v2 *to,
 		       gsize max, guint64 *n_slots)
 {
@@ -345,14 +409,13 @@ static gsize read_some(KmtdBpfStream *stream, struct kmemtrace_event_v2 *to,
 	end = readable_end(stream, max, &complete);
 	/* After the head was read, so that each cache of a record is known. */
 	check_caches(stream);
+	if (stream->n_to_report)
+		write_skipped(stream, &to[n++]);
 	for (i = first; i < end && n < max; i++) {
 		gint64 time = time_of(stream, i, complete);
 
-		if (stream->loss.n && time >= stream->loss.until) {
-			write_loss(stream, &to[n++]);
-			if (n == max)
-				break;
-		}
+		if (time > stream->looked_ns[1])
+			break;
 		n += read_slot(stream, i, time, &to[n]);
 	}
 	release(stream, i);
@@ -373,8 +436,6 @@ static gssize stream_read(KmtdCpuStream *base, void *to, gsize n_bytes,
 	do
 		n = read_some(stream, to, max, &n_slots);
 	while (n == 0 && n_slots);
-	if (n == 0 && all && stream->loss.n)
-		write_loss(stream, (struct kmemtrace_event_v2 *)to + n++);
 	return (gssize)(n * sizeof(struct kmemtrace_event_v2));
 }
 
@@ -384,10 +445,9 @@ guint64 kmtd_bpf_stream_overruns(KmtdBpfStream *stream)
 	       atomic_load(&stream->n_lost);
 }
 
-static void stream_attach(KmtdCpuStream *base)
+guint64 kmtd_bpf_stream_own_events(KmtdBpfStream *stream)
 {
-	kmtd_own_tasks_add(&((KmtdBpfStream *)base)->bpf->tasks,
-			   (gint32)syscall(SYS_gettid));
+	return __atomic_load_n(&control_of(stream)->n_own, __ATOMIC_RELAXED);
 }
 
 static void stream_free(KmtdCpuStream *base)
@@ -405,7 +465,6 @@ static void stream_free(KmtdCpuStream *base)
 }
 
 static const KmtdCpuStreamClass stream_class = {
-	.attach = stream_attach,
 	.read = stream_read,
 	.free = stream_free,
 };
@@ -440,6 +499,7 @@ KmtdCpuStream *kmtd_bpf_open_cpu(KmtdSource *source, guint cpu, GError **error)
 {
 	KmtdBpf *bpf = (KmtdBpf *)source;
 	KmtdBpfStream *stream = g_new0(KmtdBpfStream, 1);
+	gint64 opened_ns = now_ns();
 	g_autoptr(KmtdCpuStream) base = &stream->base;
 
 	stream->bpf = bpf;
@@ -448,7 +508,6 @@ KmtdCpuStream *kmtd_bpf_open_cpu(KmtdSource *source, guint cpu, GError **error)
 	stream->is_first = bpf->streams->len == 0;
 	stream->last_ns = G_MININT64;
 	stream->page_bytes = (guint)sysconf(_SC_PAGESIZE);
-	stream->struct_page_bytes = bpf->programs.struct_page_bytes;
 	g_ptr_array_add(bpf->streams, stream);
 	base->class = &stream_class;
 	base->name = g_strdup_printf("the BPF map of CPU %u", cpu);
@@ -462,7 +521,8 @@ KmtdCpuStream *kmtd_bpf_open_cpu(KmtdSource *source, guint cpu, GError **error)
 		return g_steal_pointer(&base);
 	/* The CPU came online during the recording. */
 	kmtd_bpf_stream_begin(stream);
-	stream->loss.n = kmtd_bpf_programs_unbuffered(&bpf->programs, cpu);
-	stream->loss.until = now_ns();
+	stream->n_to_report =
+		kmtd_bpf_programs_take_unbuffered(&bpf->programs, cpu);
+	stream->lost_ns = opened_ns;
 	return g_steal_pointer(&base);
 }

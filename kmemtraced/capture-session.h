@@ -23,6 +23,7 @@ typedef struct {
 	gboolean children;
 	const char *filter;
 	gboolean keep_own;
+	gboolean no_recover;
 	KmtdCommand *command; /* its exit ends the recording; NULL: none */
 	const KmtCliSignals *signals; /* blocked by main() */
 	const char *proc;

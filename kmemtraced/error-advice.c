@@ -85,6 +85,7 @@ static const char *const advice[KMT_DAEMON_N_ERRORS] = {
 	[KMT_DAEMON_ERROR_PROCESS] = "specify the numbers of running processes",
 	[KMT_DAEMON_ERROR_REFUSED] = "see the reason with 'dmesg', and the "
 				     "syntax of filters in kmemtraced(8)",
+	[KMT_DAEMON_ERROR_FILTER] = "the syntax of filters is in kmemtraced(8)",
 	[KMT_DAEMON_ERROR_RESET] =
 		"record again, and leave 'enabled' and 'reset' in debugfs "
 		"alone meanwhile",

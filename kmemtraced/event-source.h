@@ -183,6 +183,9 @@ struct kmtd_source {
 	/* Set by @conclude: a snapshot was taken. Some of the events that count
 	 * as lost may be in the snapshot. */
 	gboolean had_snapshots;
+	/* Set by @conclude: lost events that no larger buffer would have kept,
+	 * because the kernel skipped the programs that record them. */
+	guint64 n_skipped;
 	gsize batch_bytes; /* approximate amount of one read */
 };
 
@@ -212,9 +215,10 @@ typedef struct {
 	const char *reader; /* "mmap", "read", or NULL: mmap if supported */
 	const gint *pids;   /* record only these processes */
 	guint n_pids;	    /* 0: record all processes */
-	gboolean keep_own;  /* ftrace: record kmemtraced's own events too */
-	gboolean children;  /* record the children of the processes too */
-	const char *filter; /* filter of the kernel, or NULL */
+	gboolean keep_own;  /* ftrace, bpf: record kmemtraced's own events */
+	gboolean no_recover; /* bpf: do not record skipped events */
+	gboolean children;   /* record the children of the processes too */
+	const char *filter;  /* filter of the kernel, or NULL */
 	/* Print a warning; the option -q does not suppress it. */
 	void (*warning)(const char *text);
 } KmtdSourceOptions;

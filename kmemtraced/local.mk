@@ -36,8 +36,10 @@ kmemtraced_kmemtraced_SOURCES = \
 if BPF
 kmemtraced_kmemtraced_SOURCES += \
 	kmemtraced/bpf-source.c kmemtraced/bpf-private.h \
-	kmemtraced/bpf-callers.c kmemtraced/bpf-load.c \
-	kmemtraced/bpf-names.c kmemtraced/bpf-programs.c \
+	kmemtraced/bpf-callers.c kmemtraced/bpf-filter.c \
+	kmemtraced/bpf-load.c kmemtraced/bpf-maps.c \
+	kmemtraced/bpf-names.c kmemtraced/bpf-paths.c \
+	kmemtraced/bpf-programs.c \
 	kmemtraced/bpf-skipped.c kmemtraced/bpf-stream.c \
 	kmemtraced/bpf/ring.h
 endif
@@ -49,8 +51,14 @@ kmemtraced_kmemtraced_LDADD = $(KMT_TRACEPOINTS_LIBS) $(KMT_CAPTURE_LIBS) \
 
 # The programs for the kernel, which kmemtraced contains. They are compiled
 # for the machine on which kmemtraced runs.
-KMT_BPF_FILES = kmemtraced/bpf/kmemtrace.bpf.c kmemtraced/bpf/kernel.h \
-	kmemtraced/bpf/ring.h
+KMT_BPF_FILES = kmemtraced/bpf/kmemtrace.bpf.c kmemtraced/bpf/areas.bpf.h \
+	kmemtraced/bpf/buffer.bpf.h kmemtraced/bpf/callers.bpf.h \
+	kmemtraced/bpf/filter.bpf.h \
+	kmemtraced/bpf/memory.bpf.h kmemtraced/bpf/names.bpf.h \
+	kmemtraced/bpf/operation.bpf.h kmemtraced/bpf/own.bpf.h \
+	kmemtraced/bpf/pages.bpf.h \
+	kmemtraced/bpf/settings.bpf.h kmemtraced/bpf/skipped.bpf.h \
+	kmemtraced/bpf/slab.bpf.h kmemtraced/bpf/kernel.h kmemtraced/bpf/ring.h
 KMT_BPF_COMPILE = $(AM_V_GEN)$(MKDIR_P) $(@D) && \
 	$(BPF_CLANG) -g -O2 -target $(BPF_TARGET) -mcpu=v3 -Wall -Wextra -Wno-unused-parameter \
 		-D__TARGET_ARCH_$(BPF_ARCH) $(BPF_CPPFLAGS) $(LIBBPF_CFLAGS) \

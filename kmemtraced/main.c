@@ -145,7 +145,7 @@ static struct {
 	char *directory, *source, *debugfs, *tracefs, *proc, *sys;
 	char *seconds, *buffer, *filter, *reader;
 	char **pid_lists;
-	gboolean children, keep_own, force, snapshot, version;
+	gboolean children, keep_own, no_recover, force, snapshot, version;
 } given;
 
 static const GOptionEntry entries[] = {
@@ -173,13 +173,17 @@ static const GOptionEntry entries[] = {
 	{"children", 'c', 0, G_OPTION_ARG_NONE, &given.children,
 	 "Record the child processes as well", NULL},
 	{"filter", 'F', 0, G_OPTION_ARG_STRING, &given.filter,
-	 "relay: record only allocations that match FILTER, such as "
+	 "relay, bpf: record only allocations that match FILTER, such as "
 	 "'cache=dentry', 'size=4096-', 'sample=10'",
 	 "FILTER"},
 	{"reader", 'R', 0, G_OPTION_ARG_STRING, &given.reader,
 	 "relay: read the buffers by READER: mmap (without a copy) or read "
 	 "(default: mmap if the kernel has it)",
 	 "READER"},
+	{"no-recover", 0, 0, G_OPTION_ARG_NONE, &given.no_recover,
+	 "bpf: only count the events that the kernel skips; an event then "
+	 "takes less time",
+	 NULL},
 	{"seconds", 'w', 0, G_OPTION_ARG_STRING, &given.seconds,
 	 "Stop after SECONDS (default: at Ctrl+C)", "SECONDS"},
 	{"snapshot", 'S', 0, G_OPTION_ARG_NONE, &given.snapshot,
@@ -208,7 +212,8 @@ static void check_options(gboolean pids)
 	if (given.snapshot &&
 	    (given.tracefs || given.buffer || given.seconds || pids ||
 	     given.children || has_command || given.filter || reader ||
-	     given.keep_own || (source && !g_str_equal(source, "relay"))))
+	     given.keep_own || given.no_recover ||
+	     (source && !g_str_equal(source, "relay"))))
 		fail_usage("-S saves a snapshot of kmemtrace, and takes no "
 			   "other options than -D, -r, -f and -q");
 	if (reader && !g_str_equal(reader, "mmap") &&
@@ -280,6 +285,7 @@ static void parse_options(char **argv, GArray *pids,
 	options->tracefs = given.tracefs;
 	options->children = given.children;
 	options->keep_own = given.keep_own;
+	options->no_recover = given.no_recover;
 	options->directory = given.directory ? given.directory : ".";
 	options->debugfs = given.debugfs ? given.debugfs : "/sys/kernel/debug";
 	options->proc = given.proc ? given.proc : "/proc";

@@ -51,6 +51,7 @@ static gboolean open_source(KmtdSession *session, GError **error)
 		.children = options->children,
 		.filter = options->filter,
 		.keep_own = options->keep_own,
+		.no_recover = options->no_recover,
 		.warning = session->ui->warning,
 	};
 

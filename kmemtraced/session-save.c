@@ -106,6 +106,7 @@ static void collect_figures(KmtdSession *session, KmtdSummary *summary)
 					      &error))
 		kmtd_session_add_error(session, error);
 	summary->had_snapshots = session->source->had_snapshots;
+	summary->n_skipped = session->source->n_skipped;
 }
 
 /*

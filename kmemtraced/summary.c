@@ -154,14 +154,19 @@ char *kmtd_summary_advice(const KmtdSummary *summary, guint64 memory_bytes)
 	}
 	g_string_printf(text,
 			"%" G_GUINT64_FORMAT " events were lost (%.3g %% of "
-			"all, %" G_GUINT64_FORMAT
-			" of them on CPU %u), because its buffer was full%s; ",
+			"all, %" G_GUINT64_FORMAT " of them on CPU %u), ",
 			summary->lost,
 			100.0 * (double)summary->lost /
 				(double)(events + summary->lost),
-			worst->lost, worst->cpu,
-			summary->had_snapshots ? " or a snapshot took them"
-					       : "");
+			worst->lost, worst->cpu);
+	if (summary->n_skipped >= summary->lost) {
+		g_string_append(text, "because each occurred in an interrupt "
+				      "of a program that records events");
+		return g_string_free(text, FALSE);
+	}
+	g_string_append_printf(
+		text, "because its buffer was full%s; ",
+		summary->had_snapshots ? " or a snapshot took them" : "");
 	append_remedy(text, summary, subbufs);
 	return g_string_free(text, FALSE);
 }

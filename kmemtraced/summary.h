@@ -29,6 +29,7 @@ typedef struct {
 	gboolean has_size_option; /* the event source has option -b */
 	gboolean keeps_newest;	  /* relay: the mode is overwrite */
 	gboolean had_snapshots;	  /* see KmtdSource */
+	guint64 n_skipped;	  /* see KmtdSource */
 	char *directory; /* the capture; NULL: directory on the command line */
 } KmtdSummary;
 

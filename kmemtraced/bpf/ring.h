@@ -16,6 +16,46 @@
 #ifndef KMEMTRACED_BPF_RING_H
 #define KMEMTRACED_BPF_RING_H
 
+/* What the programs must know about the kernel and the recording. */
+struct kmtd_bpf_settings {
+	__u32 n_slots; /* record slots of a buffer, a power of 2 */
+	__u32 page_bytes;
+	__u32 struct_page_bytes;  /* size of struct page */
+	__u32 gfp_comp;		  /* __GFP_COMP */
+	__u32 n_percpu;		  /* copies of per-CPU memory */
+	__u32 sample;		  /* record one of so many allocations */
+	__u64 size_min, size_max; /* bytes */
+	__u8 filtered;		  /* one of the filters below is set */
+	__u8 by_size, by_cache, by_pid;
+	__u8 children;		  /* children of recorded tasks are recorded */
+	__u8 recover;		  /* the second programs are attached */
+	__u8 find_callers;	  /* kmemtraced knows the functions */
+	__u8 defer_by_offset;	  /* kvfree_call_rcu() gets the offset of its
+				   * head instead of the address of the memory */
+	__u8 bulk_returns_bool;	  /* kmem_cache_alloc_bulk() returns a bool */
+	__u8 page_bulk_has_list;  /* alloc_pages_bulk() has 6 arguments, the
+				   * fifth is a list */
+	__u8 split_by_number;	  /* split_page_memcg() gets a number of pages
+				   * instead of an order */
+	__u8 split_has_new_order; /* split_page_memcg() gets both orders */
+	__u8 vfree_calls_atomic;  /* vfree() calls vfree_atomic() in interrupts
+				   */
+	__u8 krealloc_gfp_argument; /* index of the argument gfp of krealloc()
+				     */
+};
+
+/* What kmemtraced tells the attached programs. */
+struct kmtd_bpf_state {
+	/*
+	 * Not 0 while events are recorded. kmemtraced attaches the programs
+	 * before and detaches them later, one after the other.
+	 */
+	__u32 recording;
+	__u32 own_tgid; /* kmemtraced; 0: its events are recorded, too */
+	__u64 pages;	/* written by describe_machine(): address of the first
+			 * struct page; 0: unknown */
+};
+
 /* Kinds of records. */
 enum kmtd_bpf_kind {
 	KMTD_BPF_NONE, /* the slot has no complete record */
@@ -25,8 +65,13 @@ enum kmtd_bpf_kind {
 	KMTD_BPF_CACHE_FREE,  /* a: as for KMTD_BPF_CACHE_ALLOC */
 	KMTD_BPF_PAGE_ALLOC,  /* ptr: struct page *; a: order */
 	KMTD_BPF_PAGE_FREE,   /* as KMTD_BPF_PAGE_ALLOC */
-	KMTD_BPF_DEFER,	      /* handed over to kfree_rcu() */
-	KMTD_BPF_LOST, /* a: number of events; b: time of the first one */
+	KMTD_BPF_PAGE_BULK,   /* one of many allocated pages, as PAGE_ALLOC */
+	KMTD_BPF_VMALLOC,     /* a: requested bytes */
+	KMTD_BPF_VFREE,
+	KMTD_BPF_PERCPU_ALLOC, /* a: requested bytes for each CPU */
+	KMTD_BPF_PERCPU_FREE,
+	KMTD_BPF_DEFER, /* handed over to kfree_rcu() */
+	KMTD_BPF_LOST,	/* a: number of events; b: time of the first one */
 	KMTD_BPF_N_KINDS
 };
 
@@ -55,7 +100,10 @@ struct kmtd_bpf_control {
 	 * programs, except those that a second program replaced.
 	 */
 	__u64 n_replaced;
-	__u64 reserved[3];
+	__u64 n_own; /* events that kmemtraced has caused, not recorded */
+	__u32 sample_index;  /* of the next allocation in its block */
+	__u32 sample_chosen; /* the allocation of the block to record */
+	__u64 reserved;
 };
 
 #define KMTD_BPF_CONTROL_SLOTS 1
@@ -78,8 +126,29 @@ enum kmtd_bpf_start {
 	KMTD_BPF_START_BULK_ALLOC,
 	KMTD_BPF_START_BULK_FREE,
 	KMTD_BPF_START_DEFER,
+	KMTD_BPF_START_RCU_SHEAF,
+	KMTD_BPF_START_KREALLOC,
+	KMTD_BPF_START_KMALLOC_NOLOCK,
+	KMTD_BPF_START_KFREE_NOLOCK,
+	KMTD_BPF_START_PAGE_BULK,
+	KMTD_BPF_START_SPLIT,
+	KMTD_BPF_START_SPLIT_FOLIO,
+	KMTD_BPF_START_CONTIG,
+	KMTD_BPF_START_TARGET,
+	KMTD_BPF_START_UNUSED_TARGET,
+	KMTD_BPF_START_VFREE,
+	KMTD_BPF_START_VFREE_ATOMIC,
+	KMTD_BPF_START_PERCPU_ALLOC,
+	KMTD_BPF_START_PERCPU_FREE,
 	KMTD_BPF_N_STARTS
 };
+
+/*
+ * In place of a caller: compaction and alloc_contig_range() split and release
+ * free pages, which nobody has allocated, and a worker completes frees that
+ * were recorded before. That is no event.
+ */
+#define KMTD_BPF_NO_EVENT 1
 
 /*
  * The map frames tells, for each return address, where the next one is on the
@@ -88,7 +157,8 @@ enum kmtd_bpf_start {
  * - bits 0 to 47: those of the return address; 0: the element is unused,
  * - bits 48 to 59: the distance to the next return address in words,
  * - bit 60: the function is a caller, not a part of the allocator,
- * - bit 61: the function has the tracepoint or the hook.
+ * - bit 61: the function has the tracepoint or the hook,
+ * - bit 62: a caller whose pages are not allocated; see KMTD_BPF_NO_EVENT.
  */
 #define KMTD_BPF_FRAME_BITS	16
 #define KMTD_BPF_FRAME_ADDRESS	((1ULL << 48) - 1)
@@ -96,6 +166,7 @@ enum kmtd_bpf_start {
 #define KMTD_BPF_FRAME_DISTANCE 0xfffULL
 #define KMTD_BPF_FRAME_CALLER	(1ULL << 60)
 #define KMTD_BPF_FRAME_FIRST	(1ULL << 61)
+#define KMTD_BPF_FRAME_NO_EVENT (1ULL << 62)
 
 /* Return the first element of the pair. The second one is the next element. */
 static inline __u32 kmtd_bpf_frame_hash(__u64 address)
@@ -121,10 +192,22 @@ struct kmtd_bpf_sample {
 	__u64 words[KMTD_BPF_SAMPLE_WORDS];
 };
 
+/* Bits of the map pids: the kernel's PID_MAX_LIMIT. */
+#define KMTD_BPF_PIDS 4194304
+
+/* The most caches that list_caches() finds. */
+#define KMTD_BPF_CACHES 4096
+
 /* A cache, as the programs describe it. */
 struct kmtd_bpf_cache {
 	__u32 object_size, size; /* bytes; 0: there is no description */
 	char name[96];
+};
+
+/* An element of the map listed. */
+struct kmtd_bpf_listed {
+	__u64 cache; /* struct kmem_cache * */
+	struct kmtd_bpf_cache described;
 };
 
 /* Kinds of struct kmtd_bpf_name. */

@@ -336,10 +336,10 @@ stock()
 	kernel=$("$kmt_top/vm/stock" "$1")
 	rm -rf "$work/stock-$1"
 	"$kmt_top/vm/run" --kernel "$kernel" --builddir "$builddir" \
-		--out "$work/stock-$1" --fail-on-trouble --timeout 600 \
+		--out "$work/stock-$1" --fail-on-trouble --timeout 900 \
 		"$kmt_top/vm/scenarios/bpf.sh"
 	whole_records "$work/stock-$1/capture"
-	python3 "$kmt_top/tests/vm/bpf.py" "$work/stock-$1/capture"
+	python3 "$kmt_top/tests/vm/bpf.py" "$work/stock-$1"
 	for file in "$work/stock-$1/killed"/cpu*.out; do
 		[ $(($(stat -c %s "$file") % 64)) = 0 ]
 	done

@@ -29,10 +29,10 @@ class Manual(DaemonTest):
     def test_options(self):
         text = subprocess.run([PROGRAM, "--help"], check=True,
                               capture_output=True, text=True).stdout
-        shown = set(re.findall(r"^  (?:-(\w), )?--(\w+)", text, re.M))
+        shown = set(re.findall(r"^  (?:-(\w), )?--([\w-]+)", text, re.M))
         page = source("man", "kmemtraced.8")
         described = re.findall(
-            r"^\.It Fl (\w)(?: Ar \w+)? , Fl -(\w+)", page, re.M)
+            r"^\.It (?:Fl (\w)(?: Ar \w+)? , )?Fl -([\w-]+)", page, re.M)
         self.assertGreater(len(shown), 5)
         self.assertEqual(set(described), shown)
         for hidden in ("proc", "sys"):

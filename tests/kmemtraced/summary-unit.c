@@ -100,6 +100,7 @@ static void test_advice(void)
 	g_autofree char *unknown = NULL;
 	g_autofree char *more = NULL;
 	g_autofree char *too_much = NULL;
+	g_autofree char *skipped = NULL;
 
 	make(&summary, 2, 0);
 	none = kmtd_summary_advice(&summary, 64 * GB);
@@ -116,6 +117,12 @@ static void test_advice(void)
 	too_much = kmtd_summary_advice(&summary, GB / 16);
 	g_assert_nonnull(strstr(too_much, "faster file system (-D)"));
 	g_assert_nonnull(strstr(too_much, "kmemtrace.subbufs= above 20"));
+	summary.n_skipped = 500;
+	skipped = kmtd_summary_advice(&summary, 64 * GB);
+	g_assert_cmpstr(skipped, ==,
+			"500 events were lost (20 % of all, 500 of them on "
+			"CPU 1), because each occurred in an interrupt of a "
+			"program that records events");
 	summary.lost_known = FALSE;
 	unknown = kmtd_summary_advice(&summary, 64 * GB);
 	g_assert_null(unknown);

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Check a capture of the source bpf, made by vm/scenarios/bpf.sh.
+"""Check the captures of the source bpf that vm/scenarios/bpf.sh makes.
 
-Usage: bpf.py CAPTURE
-"""
+Usage: bpf.py DIR
+
+DIR has the folders capture, and size, cache, sample, pid, and counted, which were made
+with a filter or an option, and refused.log, the messages about wrong filters."""
 import collections
+import os
 import sys
 
 import capture
@@ -18,8 +21,53 @@ ALLOCATOR = ("__alloc_pages", "__alloc_pages_noprof", "alloc_pages",
              "bpf_trace_run4")
 
 
+def allocations(directory):
+    return [event for event in capture.read(directory)
+            if event.event_id == capture.ALLOC]
+
+
+def judge_filters(top, n_all):
+    """Check the captures with filters. n_all: allocations of a similar recording
+    without a filter."""
+    found = allocations(os.path.join(top, "size"))
+    wrong = [e for e in found if not 4096 <= e.bytes_alloc <= 8192]
+    holds("allocations with the filter size=4096-8192", len(found), found)
+    holds("of these of another size", len(wrong), not wrong)
+
+    directory = os.path.join(top, "cache")
+    caches = capture.caches(directory)
+    names = collections.Counter(
+        caches[event.cache][4] if event.cache else
+        f"{capture.TYPES[event.type_id]} of {event.bytes_alloc}"
+        for event in allocations(directory))
+    holds("allocations with the filter cache=dentry,filp,kmalloc-64", dict(names),
+          set(names) == {"dentry", "filp", "kmalloc of 64"})
+
+    n_sample = len(allocations(os.path.join(top, "sample")))
+    holds("allocations with the filter sample=10", (n_sample, n_all),
+          n_all / 20 < n_sample < n_all / 5)
+
+    directory = os.path.join(top, "pid")
+    tasks = capture.Tasks(directory)
+    names = collections.Counter(tasks.find(event.pid, event.time)
+                                for event in allocations(directory))
+    others = [name for name in names
+              if not name or name.startswith(("kworker", "swapper"))]
+    holds("tasks with the options -p and -c", names.most_common(5), names)
+    holds("of these not children of the shell", others, not others)
+
+    n_counted = len(allocations(os.path.join(top, "counted")))
+    holds("allocations with --no-recover", n_counted, n_counted > n_all / 2)
+    with open(os.path.join(top, "refused.log")) as f:
+        lines = f.read().splitlines()
+    good = [line for line in lines if "the filter has the word '" in line
+            and line.endswith("the syntax of filters is in kmemtraced(8)")]
+    holds("messages about wrong filters", len(good), len(good) == len(lines) == 9)
+
+
 def main():
-    directory = sys.argv[1]
+    top = sys.argv[1]
+    directory = os.path.join(top, "capture")
     symbols = capture.Symbols(directory)
     caches = capture.caches(directory)
     pages = collections.Counter()
@@ -27,8 +75,10 @@ def main():
     n_by_id = collections.Counter()
     live = set()
     n_twice = 0
+    kinds = collections.Counter()
     for event in capture.read(directory):
         kind = capture.TYPES[event.type_id]
+        kinds[kind, event.event_id] += 1
         n_by_id[event.event_id] += 1
         if kind == "pages":
             pages[symbols.function(event.call_site) if event.call_site
@@ -55,11 +105,14 @@ def main():
         holds(f"objects of {name}", by_cache[name], by_cache[name] > 0)
     holds("hand-overs to kfree_rcu()", n_by_id[capture.DEFER],
           n_by_id[capture.DEFER] > 0)
-    # kmemtrace-check excuses what not_seen may explain. Since Linux 6.18, that
-    # includes frees into sheaves.
-    release = capture.meta(directory)["kernel_release"].split(".")
-    if (int(release[0]), int(release[1])) < (6, 18):
-        holds("objects allocated while they are live", n_twice, n_twice == 0)
+    holds("objects allocated while they are live", n_twice, n_twice == 0)
+    for kind in ("vmalloc", "percpu"):
+        for event_id in (capture.ALLOC, capture.FREE):
+            holds(f"records of {kind} {event_id}", kinds[kind, event_id],
+                  kinds[kind, event_id] > 0)
+    not_seen = capture.meta(directory)["not_seen"]
+    holds("kinds of memory that are not seen", not_seen, not_seen == "")
+    judge_filters(top, n_by_id[capture.ALLOC])
     return failed()
 
 

@@ -160,7 +160,7 @@ class Tasks:
 
     def __init__(self, directory):
         rows, about = table(directory, "tasks")
-        self.dropped = int(about["dropped"])
+        self.dropped = int(about.get("dropped", 0))
         self.by_pid = collections.defaultdict(list)
         for pid, until, text in rows:
             self.by_pid[int(pid)].append(

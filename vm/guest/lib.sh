@@ -65,6 +65,29 @@ daemon_stop()
 	[ "$status" = 0 ] || fail "kmemtraced ended with $status"
 }
 
+# bpf_start DIR [OPTION]...: start kmemtraced with the source bpf, beside a kmemtraced
+# that daemon_start may have started; bpf_stop ends it.
+bpf_start()
+{
+	bpf_capture=$1
+	shift
+	kmemtraced -s bpf -D "$bpf_capture" "$@" >"$bpf_capture.log" 2>&1 &
+	bpf_daemon=$!
+	wait_until 60 grep -q "recording" "$bpf_capture.log" || {
+		cat "$bpf_capture.log"
+		fail "kmemtraced -s bpf records nothing"
+	}
+}
+
+bpf_stop()
+{
+	local status=0
+	kill -INT "$bpf_daemon"
+	wait "$bpf_daemon" || status=$?
+	cat "$bpf_capture.log"
+	[ "$status" = 0 ] || fail "kmemtraced -s bpf ended with $status"
+}
+
 daemon_kill()
 {
 	kill -KILL "$daemon"

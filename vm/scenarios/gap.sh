@@ -65,6 +65,11 @@ migrate_folios()
 	umount /mnt
 }
 
+# With the word kmt_bpf on the command line, the source bpf records the same work.
+bpf=
+! grep -qw kmt_bpf /proc/cmdline || bpf=yes
+
+[ -z "$bpf" ] || bpf_start /out/bpf --keep-own -b 65536
 daemon_start /out/capture
 insmod /modules/kmt_gap.ko symbols="$symbols" ||
 	fail "the gap module could not be loaded"
@@ -83,6 +88,7 @@ echo 1 >/sys/module/kmt_gap/parameters/finish
 sleep 7
 counted split thp_split_page >>/tmp/statements
 counted migrated pgmigrate_success >>/tmp/statements
+[ -z "$bpf" ] || bpf_stop
 daemon_stop
 [ "$(total_overruns)" = 0 ] || fail "events were lost"
 dmesg >/out/gap.log
@@ -90,7 +96,7 @@ cat /tmp/statements >>/out/gap.log
 stacks_are_right
 rmmod kmt_gap
 
-[ "$(uname -m)" = x86_64 ] || exit 0
+[ "$(uname -m)" = x86_64 ] && [ -z "$bpf" ] || exit 0
 # nmi NAME OPTION...: record events in NMI context, which the module counts.
 nmi()
 {

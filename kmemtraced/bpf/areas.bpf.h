@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Areas of vmalloc(), and per-CPU memory. */
+#ifndef KMEMTRACED_BPF_AREAS_H
+#define KMEMTRACED_BPF_AREAS_H
+
+#include "operation.bpf.h"
+
+/*
+ * void *__vmalloc_node_range(size, align, start, end, gfp, prot, vm_flags,
+ * node, caller)
+ */
+static __always_inline int vmalloc_area(__u64 *ctx, bool second)
+{
+	struct operation operation = {.kind = KMTD_BPF_VMALLOC, .node = -1};
+	__u64 gfp = 0, node = 0, result = 0;
+	struct context context;
+
+	bpf_get_func_arg(ctx, 0, &operation.a);
+	bpf_get_func_arg(ctx, 4, &gfp);
+	bpf_get_func_arg(ctx, 7, &node);
+	bpf_get_func_arg(ctx, 8, &operation.site);
+	bpf_get_func_ret(ctx, &result);
+	operation.gfp = gfp;
+	operation.node = node;
+	if (enter(&context) &&
+	    !seen(&context, ctx, second, result + operation.kind) &&
+	    state.recording)
+		record_object(result, &operation);
+	return 0;
+}
+
+/*
+ * The same function where the kernel cannot attach programs to a function of so
+ * many arguments (until Linux 6.6 on x86): a probe at its entry stores the
+ * arguments for a probe at its exit. The kernel does not count how often it
+ * skips a probe; other programs at probes of the same CPU may cause that.
+ */
+struct vmalloc_arguments {
+	__u64 size, caller;
+	__u32 gfp;
+	__s32 node;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, __u64);
+	__type(value, struct vmalloc_arguments);
+} vmalloc_calls SEC(".maps");
+
+#ifdef __TARGET_ARCH_x86
+SEC("kprobe")
+int vmalloc_enter(struct pt_regs *ctx)
+{
+	struct vmalloc_arguments arguments = {.size = ctx->di, .gfp = ctx->r8};
+	__u64 task = bpf_get_current_pid_tgid(), sp = ctx->sp;
+
+	if (!state.recording)
+		return 0;
+	/* The return address and the argument vm_flags come first. */
+	bpf_probe_read_kernel(&arguments.node, sizeof(arguments.node),
+			      (const void *)(sp + 2 * sizeof(__u64)));
+	bpf_probe_read_kernel(&arguments.caller, sizeof(arguments.caller),
+			      (const void *)(sp + 3 * sizeof(__u64)));
+	bpf_map_update_elem(&vmalloc_calls, &task, &arguments, BPF_ANY);
+	return 0;
+}
+
+SEC("kretprobe")
+int vmalloc_leave(struct pt_regs *ctx)
+{
+	struct operation operation = {.kind = KMTD_BPF_VMALLOC};
+	__u64 task = bpf_get_current_pid_tgid();
+	const struct vmalloc_arguments *arguments =
+		bpf_map_lookup_elem(&vmalloc_calls, &task);
+
+	if (!arguments)
+		return 0;
+	operation.a = arguments->size;
+	operation.gfp = arguments->gfp;
+	operation.node = arguments->node;
+	operation.site = arguments->caller;
+	bpf_map_delete_elem(&vmalloc_calls, &task);
+	if (state.recording)
+		record_object(ctx->ax, &operation);
+	return 0;
+}
+#endif
+
+static __always_inline int free_area(__u64 *ctx, bool second, __u32 start_id)
+{
+	struct operation operation = {.kind = KMTD_BPF_VFREE, .node = -1};
+	__u64 address = 0;
+
+	bpf_get_func_arg(ctx, 0, &address);
+	if (begin_operation(ctx, start_id, second, address, &operation))
+		record_object(address, &operation);
+	return 0;
+}
+
+/* void vfree(address) */
+static __always_inline int vfree_area(__u64 *ctx, bool second)
+{
+	if (settings.vfree_calls_atomic && in_interrupt())
+		return 0;
+	return free_area(ctx, second, KMTD_BPF_START_VFREE);
+}
+
+/* void vfree_atomic(address) */
+static __always_inline int vfree_area_atomic(__u64 *ctx, bool second)
+{
+	return free_area(ctx, second, KMTD_BPF_START_VFREE_ATOMIC);
+}
+
+/* void __percpu *pcpu_alloc(size, align, reserved, gfp) */
+static __always_inline int percpu_alloc(__u64 *ctx, bool second)
+{
+	struct operation operation = {.kind = KMTD_BPF_PERCPU_ALLOC,
+				      .node = -1};
+	__u64 gfp = 0, result = 0;
+
+	bpf_get_func_arg(ctx, 0, &operation.a);
+	bpf_get_func_arg(ctx, 3, &gfp);
+	bpf_get_func_ret(ctx, &result);
+	operation.gfp = gfp;
+	if (begin_operation(ctx, KMTD_BPF_START_PERCPU_ALLOC, second, result,
+			    &operation))
+		record_object(result, &operation);
+	return 0;
+}
+
+/* void free_percpu(pointer) */
+static __always_inline int percpu_free(__u64 *ctx, bool second)
+{
+	struct operation operation = {.kind = KMTD_BPF_PERCPU_FREE, .node = -1};
+	__u64 pointer = 0;
+
+	bpf_get_func_arg(ctx, 0, &pointer);
+	if (begin_operation(ctx, KMTD_BPF_START_PERCPU_FREE, second, pointer,
+			    &operation))
+		record_object(pointer, &operation);
+	return 0;
+}
+
+HOOK("fexit", vmalloc_area)
+HOOK("fentry", vfree_area)
+HOOK("fentry", vfree_area_atomic)
+HOOK("fexit", percpu_alloc)
+HOOK("fentry", percpu_free)
+
+#endif
