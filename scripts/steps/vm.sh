@@ -152,8 +152,8 @@ judge_coverage()
 		"$kmt_top/vm/coverage/exceptions.list" "$version" "$1/capture"
 }
 
-# coverage KERNEL [OPTIONS of vm/build]: compare the records with the calls of other
-# hooks. The test must also notice a single missing record.
+# coverage KERNEL [OPTIONS of vm/build [WORDS of the command line]]: compare the records
+# with the calls of other hooks. The test must also notice a single missing record.
 coverage()
 {
 	local out=$work/coverage-$1 options=${2:-$(kernel_options "$1")}
@@ -161,7 +161,7 @@ coverage()
 	guest "--patch $kmt_top/vm/coverage $options" "$out" \
 		coverage.sh --fail-on-trouble --memory 1024 --timeout 900 \
 		--second-disk 128 \
-		--append 'kmemtrace.enable=yes kmemtrace.subbufs=256'
+		--append "kmemtrace.enable=yes kmemtrace.subbufs=256 ${3:-}"
 	judge_coverage "$out"
 	if judge_coverage "$out" --drop 300000 >"$out/dropped"; then
 		echo "a missing record is not found"
@@ -175,7 +175,8 @@ step_coverage_7_3() { coverage 7-3; }
 step_coverage_newest() { coverage newest; }
 step_coverage_arm64() { coverage arm64; }
 step_coverage_s390x() { coverage s390x; }
-step_coverage_arm() { coverage arm; }
+# The buffers do not fit into the default area of vmalloc().
+step_coverage_arm() { coverage arm '' vmalloc=512M; }
 step_coverage_6_1_arm64() { coverage 6-1-arm64; }
 step_coverage_6_1_s390x() { coverage 6-1-s390x; }
 step_coverage_6_12_arm64() { coverage 6-12-arm64; }
@@ -343,6 +344,16 @@ stock()
 	for file in "$work/stock-$1/killed"/cpu*.out; do
 		[ $(($(stat -c %s "$file") % 64)) = 0 ]
 	done
+}
+
+# The sources relay and bpf record the same work in one guest.
+step_gap_bpf()
+{
+	guest '--linux 6.12 slub debuginfo orc bpf' "$work/gap-bpf" gap.sh \
+		--fail-on-trouble --memory 5120 --timeout 900 --append \
+		'kmemtrace.enable=yes kmemtrace.subbufs=120 hugetlb_cma=1G kmt_bpf'
+	judge_gap "$work/gap-bpf"
+	python3 "$kmt_top/tests/vm/gap.py" "$work/gap-bpf/bpf" "$work/gap-bpf/gap.log"
 }
 
 step_stock_6_1() { stock 6.1; }
