@@ -104,9 +104,8 @@ class Refused(TracefsTest):
                 (["-s", "ftrace", "-F", "size=8"], "no filter but -p"),
                 (["-s", "relay", "-b", "8"], "kmemtrace.subbufs=")):
             self.refused(text, "sources are 'relay'", args=args)
-        for option in (["-p", "1"], ["-F", "size=8"], ["-R", "mmap"]):
-            # The advice depends on whether the programs of BPF were built.
-            self.refused("the source bpf", args=["-s", "bpf", *option])
+        # The advice depends on whether the programs of BPF were built.
+        self.refused("the source bpf", args=["-s", "bpf", "-R", "mmap"])
         for args, text in ((["-b", "x"], "-b 'x' is not"),
                            (["-b", "0"], "-b '0' is not"),
                            (["-p", "1,x"], "-p 'x' is not"),
