@@ -8,10 +8,13 @@
  */
 
 #include <linux/array_size.h>
+#include <linux/highmem.h>
 #include <linux/kmemtrace_mark.h>
 #include <linux/kmt_coverage.h>
 #include <linux/mm.h>
 #include <linux/stacktrace.h>
+
+#include <uapi/linux/kmemtrace_abi.h>
 
 #include <asm/sections.h>
 
@@ -27,7 +30,7 @@
  */
 static __always_inline void
 kmt_coverage_write(enum kmt_coverage_operation operation, bool is_pages,
-		   unsigned long address, unsigned long size)
+		   u64 address, unsigned long size)
 {
 	unsigned long callers[KMT_COVERAGE_CALLERS] = { };
 	u32 distance[KMT_COVERAGE_CALLERS] = { };
@@ -37,7 +40,7 @@ kmt_coverage_write(enum kmt_coverage_operation operation, bool is_pages,
 	for (i = 0; i < n; i++)
 		distance[i] = callers[i] - (unsigned long)_stext;
 	kmemtrace_mark(coverage, "%llx %llx %llx %llx %llx",
-		       (u64)size << 8 | is_pages << 4 | operation, (u64)address,
+		       (u64)size << 8 | is_pages << 4 | operation, address,
 		       (u64)distance[1] << 32 | distance[0],
 		       (u64)distance[3] << 32 | distance[2],
 		       (u64)distance[5] << 32 | distance[4]);
@@ -46,8 +49,12 @@ kmt_coverage_write(enum kmt_coverage_operation operation, bool is_pages,
 noinline void kmt_coverage_pages(enum kmt_coverage_operation operation,
 				 const struct page *page, unsigned long nr_pages)
 {
-	kmt_coverage_write(operation, true, (unsigned long)page_to_virt(page),
-			   nr_pages << PAGE_SHIFT);
+	u64 address = (unsigned long)page_to_virt(page);
+
+	/* The records have no other address of such a page. */
+	if (PageHighMem(page))
+		address = KMEMTRACE_PTR_PHYSICAL | page_to_phys(page);
+	kmt_coverage_write(operation, true, address, nr_pages << PAGE_SHIFT);
 }
 
 noinline void kmt_coverage_object(enum kmt_coverage_operation operation,
