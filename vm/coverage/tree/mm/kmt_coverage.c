@@ -8,10 +8,12 @@
  */
 
 #include <linux/array_size.h>
+#include <linux/cpumask.h>
 #include <linux/highmem.h>
 #include <linux/kmemtrace_mark.h>
 #include <linux/kmt_coverage.h>
 #include <linux/mm.h>
+#include <linux/smp.h>
 #include <linux/stacktrace.h>
 
 #include <uapi/linux/kmemtrace_abi.h>
@@ -36,6 +38,9 @@ kmt_coverage_write(enum kmt_coverage_operation operation, bool is_pages,
 	u32 distance[KMT_COVERAGE_CALLERS] = { };
 	unsigned int i, n;
 
+	/* The tracepoints, and thus the records, begin when the CPU is online. */
+	if (!cpu_online(raw_smp_processor_id()))
+		return;
 	n = stack_trace_save(callers, ARRAY_SIZE(callers), 1);
 	for (i = 0; i < n; i++)
 		distance[i] = callers[i] - (unsigned long)_stext;
