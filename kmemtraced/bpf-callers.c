@@ -115,7 +115,16 @@ static const char *const preparing_functions[] = {
 	"split_map_pages",
 };
 
-typedef enum { CALLER, ALLOCATOR, PREPARING, TRACING } Part;
+/* Functions of the allocator that always return to code that runs programs,
+ * while these are attached to their exit. */
+static const char *const hooked_functions[] = {
+	"__alloc_pages_bulk",
+	"alloc_pages_bulk_noprof",
+	"pcpu_alloc",
+	"pcpu_alloc_noprof",
+};
+
+typedef enum { CALLER, ALLOCATOR, HOOKED, PREPARING, TRACING } Part;
 
 /* A function that is no caller. */
 typedef struct {
@@ -174,6 +183,8 @@ static Part part_of(char *name)
 	if (contains(preparing_functions, G_N_ELEMENTS(preparing_functions),
 		     name))
 		return PREPARING;
+	if (contains(hooked_functions, G_N_ELEMENTS(hooked_functions), name))
+		return HOOKED;
 	return contains(allocator_functions, G_N_ELEMENTS(allocator_functions),
 			name)
 		       ? ALLOCATOR
@@ -419,6 +430,21 @@ static void learn_chain(KmtdBpfCallers *callers,
 	learn_frame(callers, sample->callers[last], 0, flags);
 }
 
+/*
+ * Return whether caller @i is code that the kernel generates to run programs at
+ * the exit of a function. That function is a part of the allocator, and no
+ * other code of a module calls it.
+ */
+static gboolean is_trampoline(const KmtdBpfCallers *callers,
+			      const struct kmtd_bpf_sample *sample, guint i)
+{
+	guint64 address = sample->callers[i];
+
+	return (address < callers->text_begin ||
+		address >= callers->text_end) &&
+	       find_part(callers, sample->callers[i - 1]) == HOOKED;
+}
+
 /* Return whether the search ends at a PREPARING function: whether the event is
  * a free or a split. */
 static gboolean may_be_no_event(guint32 start)
@@ -444,6 +470,9 @@ static int take_sample(void *data, void *event, size_t n_bytes)
 	/* The function with the tracepoint is never a caller. */
 	for (last = first + 1; last < n; last++) {
 		Part part = find_part(callers, sample->callers[last]);
+
+		if (last > first + 1 && is_trampoline(callers, sample, last))
+			continue;
 
 		is_event = part != PREPARING || !may_be_no_event(sample->start);
 		if (part == CALLER || !is_event)

@@ -46,6 +46,7 @@ typedef struct {
 #define GAP_CONTIG     "contiguous ranges of pages (alloc_contig_range, CMA)"
 #define GAP_COMPACTION "pages to which compaction moves the contents of others"
 #define GAP_VMALLOC    "all vmalloc areas"
+#define GAP_VREALLOC   "vrealloc() within the allocated memory"
 #define GAP_PERCPU     "all per-CPU memory"
 #define GAP_CACHE_GONE                                                         \
 	"caches that get the memory of a destroyed cache (kmem_cache_destroy)"
@@ -104,8 +105,15 @@ static const Path paths[] = {
 	 {"__vmalloc_node_range_noprof", "__vmalloc_node_range"},
 	 FALSE,
 	 {"vmalloc_enter", "vmalloc_leave"}},
+	{"mapped_area", GAP_VMALLOC, {"vmap"}, FALSE, {NULL}},
 	{"vfree_area", GAP_VMALLOC, {"vfree"}, FALSE, {NULL}},
 	{"vfree_area_atomic", GAP_VMALLOC, {"vfree_atomic"}, FALSE, {NULL}},
+	/* No programs exist for this path. */
+	{"vrealloc_in_place",
+	 GAP_VREALLOC,
+	 {"vrealloc_node_align_noprof", "vrealloc_noprof"},
+	 TRUE,
+	 {NULL}},
 	{"percpu_alloc",
 	 GAP_PERCPU,
 	 {"pcpu_alloc_noprof", "pcpu_alloc"},

@@ -144,18 +144,28 @@ static void set_sizes(struct kmemtrace_event_v2 *to, guint64 requested,
 }
 
 /*
- * Return the physical address of a page, from the address of its struct page;
- * or another address that no other page has, if the programs do not know where
- * the array of all struct page is.
+ * Return the virtual address of a page, from the address of its struct page; or
+ * another address that no other page has, if the programs do not know the
+ * layout of the kernel's memory.
  */
 static guint64 page_address(const KmtdBpfStream *stream, guint64 page)
 {
 	const KmtdBpfPrograms *programs = &stream->bpf->programs;
+	const struct kmtd_bpf_state *state = programs->state;
 	guint64 mask = (G_GUINT64_CONSTANT(1) << 52) - 1;
-	guint64 n =
-		(page - programs->state->pages) / programs->struct_page_bytes;
+	guint64 n = (page - state->pages) / programs->struct_page_bytes;
 
+	if (state->pages && state->memory)
+		return state->memory + n * stream->page_bytes;
 	return (n * stream->page_bytes & mask) | KMEMTRACE_PTR_PHYSICAL;
+}
+
+static gboolean is_vmalloc(const KmtdBpfStream *stream, guint64 address)
+{
+	const struct kmtd_bpf_state *state = stream->bpf->programs.state;
+
+	return state->vmalloc && address >= state->vmalloc &&
+	       address < state->pages;
 }
 
 /* Describe the cache of a record, without a lock if the stream knows it. */
@@ -254,6 +264,8 @@ static gboolean convert(KmtdBpfStream *stream,
 	switch (from->kind & 0xff) {
 	case KMTD_BPF_DEFER:
 		to->v1.event_id = KMEMTRACE_EVENT_DEFER;
+		if (is_vmalloc(stream, from->ptr))
+			to->v1.type_id = KMEMTRACE_TYPE_VMALLOC;
 		break;
 	case KMTD_BPF_KMALLOC:
 		to->v1.event_id = KMEMTRACE_EVENT_ALLOC;

@@ -5,6 +5,9 @@
 
 #include "operation.bpf.h"
 
+/* The value of the kernel since Linux 5.10. */
+#define VM_MAP_PUT_PAGES 0x200
+
 /*
  * void *__vmalloc_node_range(size, align, start, end, gfp, prot, vm_flags,
  * node, caller)
@@ -112,6 +115,24 @@ static __always_inline int vfree_area_atomic(__u64 *ctx, bool second)
 	return free_area(ctx, second, KMTD_BPF_START_VFREE_ATOMIC);
 }
 
+/* void *vmap(pages, n, flags, prot): with VM_MAP_PUT_PAGES, vfree() frees the
+ * pages. */
+static __always_inline int mapped_area(__u64 *ctx, bool second)
+{
+	struct operation operation = {.kind = KMTD_BPF_VMALLOC, .node = -1};
+	__u64 n = 0, flags = 0, result = 0;
+
+	bpf_get_func_arg(ctx, 1, &n);
+	bpf_get_func_arg(ctx, 2, &flags);
+	bpf_get_func_ret(ctx, &result);
+	operation.a = (__u64)(__u32)n * settings.page_bytes;
+	if ((flags & VM_MAP_PUT_PAGES) &&
+	    begin_operation(ctx, KMTD_BPF_START_VMAP, second, result,
+			    &operation))
+		record_object(result, &operation);
+	return 0;
+}
+
 /* void __percpu *pcpu_alloc(size, align, reserved, gfp) */
 static __always_inline int percpu_alloc(__u64 *ctx, bool second)
 {
@@ -145,6 +166,7 @@ static __always_inline int percpu_free(__u64 *ctx, bool second)
 HOOK("fexit", vmalloc_area)
 HOOK("fentry", vfree_area)
 HOOK("fentry", vfree_area_atomic)
+HOOK("fexit", mapped_area)
 HOOK("fexit", percpu_alloc)
 HOOK("fentry", percpu_free)
 

@@ -7,6 +7,7 @@
 
 extern const void vmemmap_base __ksym __weak;
 extern const void page_offset_base __ksym __weak;
+extern const void vmalloc_base __ksym __weak;
 
 static __always_inline __u64 read_word(const void *from)
 {
@@ -111,6 +112,8 @@ SEC("raw_tp")
 int describe_machine(void *ctx)
 {
 	state.pages = page_of_frame(0);
+	state.memory = &page_offset_base ? read_word(&page_offset_base) : 0;
+	state.vmalloc = &vmalloc_base ? read_word(&vmalloc_base) : 0;
 	return bpf_get_current_pid_tgid() >> 32;
 }
 

@@ -52,8 +52,10 @@ struct kmtd_bpf_state {
 	 */
 	__u32 recording;
 	__u32 own_tgid; /* kmemtraced; 0: its events are recorded, too */
-	__u64 pages;	/* written by describe_machine(): address of the first
-			 * struct page; 0: unknown */
+	/* Written by describe_machine(); 0: unknown. */
+	__u64 pages;   /* address of the first struct page */
+	__u64 memory;  /* virtual address of the first page */
+	__u64 vmalloc; /* first address of vmalloc(), before pages */
 };
 
 /* Kinds of records. */
@@ -136,6 +138,7 @@ enum kmtd_bpf_start {
 	KMTD_BPF_START_CONTIG,
 	KMTD_BPF_START_TARGET,
 	KMTD_BPF_START_UNUSED_TARGET,
+	KMTD_BPF_START_VMAP,
 	KMTD_BPF_START_VFREE,
 	KMTD_BPF_START_VFREE_ATOMIC,
 	KMTD_BPF_START_PERCPU_ALLOC,

@@ -86,17 +86,23 @@ static __always_inline int rcu_sheaf_nobarn(__u64 *ctx, bool second)
 	return rcu_sheaf(ctx, second);
 }
 
-/* void *krealloc(memory, size, ...): the memory stays at its address. */
+/*
+ * void *krealloc(memory, size, ...) leaves the memory at its address if it is
+ * large enough. The program runs at the entry, because a program at the exit
+ * would change the return address, which the kernel records as the caller of a
+ * new object. If the kernel moves the memory nevertheless, for its node or its
+ * alignment, it records that as well, and the records below cancel each other.
+ */
 static __always_inline int krealloc_in_place(__u64 *ctx, bool second)
 {
 	struct operation operation = {.kind = KMTD_BPF_KFREE, .node = -1};
-	__u64 old = 0, size = 0, gfp = 0, result = 0;
+	__u64 old = 0, size = 0, gfp = 0, bytes;
 
 	bpf_get_func_arg(ctx, 0, &old);
 	bpf_get_func_arg(ctx, 1, &size);
 	bpf_get_func_arg(ctx, settings.krealloc_gfp_argument, &gfp);
-	bpf_get_func_ret(ctx, &result);
-	if (result <= NO_MEMORY_MAX || result != old || !size ||
+	bytes = old > NO_MEMORY_MAX ? object_bytes(old) : 0;
+	if (!size || size > bytes ||
 	    !begin_operation(ctx, KMTD_BPF_START_KREALLOC, second, old,
 			     &operation))
 		return 0;
@@ -104,7 +110,7 @@ static __always_inline int krealloc_in_place(__u64 *ctx, bool second)
 	operation.kind = KMTD_BPF_KMALLOC;
 	operation.gfp = gfp;
 	operation.a = size;
-	operation.b = object_bytes(old);
+	operation.b = bytes;
 	return record_object(old, &operation);
 }
 
@@ -143,7 +149,7 @@ HOOK("fentry", bulk_free)
 HOOK("fentry", defer)
 HOOK("fentry", rcu_sheaf)
 HOOK("fentry", rcu_sheaf_nobarn)
-HOOK("fexit", krealloc_in_place)
+HOOK("fentry", krealloc_in_place)
 HOOK("fexit", alloc_nolock)
 HOOK("fentry", free_nolock)
 

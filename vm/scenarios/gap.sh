@@ -65,12 +65,15 @@ migrate_folios()
 	umount /mnt
 }
 
-# With the word kmt_bpf on the command line, the source bpf records the same work.
+# With the word kmt_bpf on the command line, the source bpf records the work.
 bpf=
 ! grep -qw kmt_bpf /proc/cmdline || bpf=yes
 
-[ -z "$bpf" ] || bpf_start /out/bpf --keep-own -b 65536
-daemon_start /out/capture
+if [ -n "$bpf" ]; then
+	bpf_start /out/capture --keep-own -b 65536
+else
+	daemon_start /out/capture
+fi
 insmod /modules/kmt_gap.ko symbols="$symbols" ||
 	fail "the gap module could not be loaded"
 {
@@ -88,8 +91,11 @@ echo 1 >/sys/module/kmt_gap/parameters/finish
 sleep 7
 counted split thp_split_page >>/tmp/statements
 counted migrated pgmigrate_success >>/tmp/statements
-[ -z "$bpf" ] || bpf_stop
-daemon_stop
+if [ -n "$bpf" ]; then
+	bpf_stop
+else
+	daemon_stop
+fi
 [ "$(total_overruns)" = 0 ] || fail "events were lost"
 dmesg >/out/gap.log
 cat /tmp/statements >>/out/gap.log
