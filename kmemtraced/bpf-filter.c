@@ -10,6 +10,7 @@
 #include <bpf/bpf.h>
 
 #include "kmemtraced/bpf-private.h"
+#include "kmemtraced/filter-text.h"
 #include "lib/capture/error.h"
 
 #define SAMPLE_MAX 1000000
@@ -104,56 +105,29 @@ static const char *parse_word(KmtdBpfFilter *filter, const char *word)
 	return "a word is none of size=, cache=, pid=, sample=, and children";
 }
 
-static gboolean add_processes(KmtdBpfFilter *filter, GString *text,
-			      const KmtdSourceOptions *options, GError **error)
-{
-	for (guint i = 0; i < options->n_pids; i++) {
-		g_autofree char *path = g_strdup_printf("%s/%d", options->proc,
-							options->pids[i]);
-
-		if (!g_file_test(path, G_FILE_TEST_IS_DIR)) {
-			g_set_error(error, KMT_DAEMON_ERROR,
-				    KMT_DAEMON_ERROR_PROCESS,
-				    "there is no process %d", options->pids[i]);
-			return FALSE;
-		}
-		g_array_append_val(filter->pids, options->pids[i]);
-		g_string_append_printf(text, "%s%d",
-				       i ? "," : " pid=", options->pids[i]);
-	}
-	if (options->n_pids && options->children) {
-		filter->children = TRUE;
-		g_string_append(text, " children");
-	}
-	return TRUE;
-}
-
 gboolean kmtd_bpf_filter_parse(KmtdBpfFilter *filter,
 			       const KmtdSourceOptions *options, GError **error)
 {
-	g_auto(GStrv) words = g_strsplit_set(
-		options->filter ? options->filter : "", " \t\n", -1);
-	g_autoptr(GString) text = g_string_new(NULL);
+	g_auto(GStrv) words = NULL;
 
 	filter->pids = g_array_new(FALSE, FALSE, sizeof(guint32));
+	if (!kmtd_filter_text(options, &filter->text, error))
+		return FALSE;
+	if (!filter->text)
+		return TRUE;
+	if (g_str_equal(filter->text, "none")) {
+		g_clear_pointer(&filter->text, g_free);
+		return TRUE;
+	}
+	words = g_strsplit_set(filter->text, " \t\n", -1);
 	for (char **word = words; *word; word++) {
-		const char *why;
+		const char *why = **word ? parse_word(filter, *word) : NULL;
 
-		if (!**word || g_str_equal(*word, "none"))
-			continue;
-		why = parse_word(filter, *word);
 		if (why) {
 			set_wrong(error, *word, why);
 			return FALSE;
 		}
-		g_string_append_printf(text, "%s%s", text->len ? " " : "",
-				       *word);
 	}
-	if (!add_processes(filter, text, options, error))
-		return FALSE;
-	if (text->len)
-		filter->text = g_strstrip(
-			g_string_free(g_steal_pointer(&text), FALSE));
 	return TRUE;
 }
 

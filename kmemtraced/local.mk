@@ -29,6 +29,7 @@ kmemtraced_kmemtraced_SOURCES = \
 	kmemtraced/session-wait.c \
 	kmemtraced/snapshot-capture.c kmemtraced/snapshot-capture.h \
 	kmemtraced/event-source.c kmemtraced/event-source.h \
+	kmemtraced/filter-text.c kmemtraced/filter-text.h \
 	kmemtraced/wait-lock.c kmemtraced/wait-lock.h \
 	kmemtraced/summary.c kmemtraced/summary.h \
 	kmemtraced/kernel-tables.c kmemtraced/kernel-tables.h \

@@ -10,6 +10,7 @@
 
 #include "kmemtraced/relay-control.h"
 #include "lib/capture/error.h"
+#include "kmemtraced/filter-text.h"
 #include "kmemtraced/kernel-info.h"
 #include "kmemtraced/buffer-mapping.h"
 #include "kmemtraced/event-source.h"
@@ -196,31 +197,6 @@ static gboolean relay_enable(KmtdSource *source, GError **error)
 }
 
 /*
- * Append the processes of @options to @filter. Return FALSE and set an error if
- * a process does not exist; the kernel accepts any number.
- */
-static gboolean add_pids(GString *filter, const KmtdSourceOptions *options,
-			 GError **error)
-{
-	for (guint i = 0; i < options->n_pids; i++) {
-		g_autofree char *path = g_strdup_printf("%s/%d", options->proc,
-							options->pids[i]);
-
-		if (!g_file_test(path, G_FILE_TEST_IS_DIR)) {
-			g_set_error(error, KMT_DAEMON_ERROR,
-				    KMT_DAEMON_ERROR_PROCESS,
-				    "there is no process %d", options->pids[i]);
-			return FALSE;
-		}
-		g_string_append_printf(filter, "%s%d",
-				       i ? "," : " pid=", options->pids[i]);
-	}
-	if (options->n_pids && options->children)
-		g_string_append(filter, " children");
-	return TRUE;
-}
-
-/*
  * Set relay->filter to the filter that @options demand, and relay->old_filter
  * to the current filter of the kernel. Without such options, both stay NULL.
  * Return FALSE and set an error if the kernel has no filter, the filter cannot
@@ -229,8 +205,6 @@ static gboolean add_pids(GString *filter, const KmtdSourceOptions *options,
 static gboolean make_filter(Relay *relay, const KmtdSourceOptions *options,
 			    GError **error)
 {
-	g_autoptr(GString) filter = g_string_new(options->filter);
-
 	if (!options->filter && !options->n_pids)
 		return TRUE;
 	if (!kmtd_control_has(relay->control, "filter")) {
@@ -241,10 +215,8 @@ static gboolean make_filter(Relay *relay, const KmtdSourceOptions *options,
 				      "processes");
 		return FALSE;
 	}
-	if (!add_pids(filter, options, error))
+	if (!kmtd_filter_text(options, &relay->filter, error))
 		return FALSE;
-	relay->filter =
-		g_strstrip(g_string_free(g_steal_pointer(&filter), FALSE));
 	relay->old_filter = kmtd_control_read(relay->control, "filter", error);
 	return relay->old_filter != NULL;
 }
