@@ -109,7 +109,7 @@ struct kmtd_bpf_stream {
 	gint64 looked_ns[2]; /* times of the last look and the one before */
 	guint64 n_to_report; /* skipped events without a LOST record */
 	gint64 lost_ns;	     /* they occurred after this time */
-	guint64 n_backwards, n_duplicates;
+	guint64 n_backwards;
 	/* The latest pages of the tracepoint; see is_duplicate(). */
 	struct {
 		guint64 page; /* address of struct page; 0: unused */

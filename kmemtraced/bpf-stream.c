@@ -230,10 +230,8 @@ static gboolean is_duplicate(KmtdBpfStream *stream,
 			continue;
 		stream->recent[i].page = 0;
 		if (kind == KMTD_BPF_PAGE_BULK &&
-		    stream->recent[i].pid == from->pid) {
-			stream->n_duplicates++;
+		    stream->recent[i].pid == from->pid)
 			return TRUE;
-		}
 	}
 	return FALSE;
 }
