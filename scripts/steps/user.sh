@@ -144,7 +144,7 @@ step_fuzz()
 {
 	# If tools are missing, fuzz/run reports them and the step is skipped.
 	"$kmt_top/scripts/install-deps" fuzz || true
-	"$kmt_top/fuzz/run" --seconds 10 --build "$work/fuzz"
+	"$kmt_top/fuzz/run" --seconds 30 --build "$work/fuzz"
 }
 
 # Print the files of the tree, also outside of a git checkout.

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Tests kernel-patches/apply with the kernel's sources of vm/source:
-# tests/vm/apply.sh [VERSION]...; the default is all versions that have a series.
+# tests/vm/apply.sh [VERSION]...; newest is vm/build's, and the default is all versions
+# that have a series.
 # Only the files that the series change are unpacked.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -90,7 +91,7 @@ test_other_version()
 {
 	local other
 
-	for other in 6.1 6.12 7.2 7.3 9.9; do
+	for other in 6.1 9.9; do
 		copy tree
 		sed -i "s/^VERSION = .*/VERSION = ${other%.*}/;s/^PATCHLEVEL = .*/PATCHLEVEL = ${other#*.}/" \
 			"$work/tree/Makefile"
@@ -204,5 +205,7 @@ if [ $# = 0 ]; then
 	set -- "${versions[@]}"
 fi
 for version in "$@"; do
+	# shellcheck source-path=SCRIPTDIR source=../../vm/lib.sh
+	[ "$version" != newest ] || version=$(. "$top/vm/lib.sh" && kmt_newest)
 	test_version
 done
