@@ -139,8 +139,12 @@ static void *map_section(KmtdBpfPrograms *programs, const char *name,
 				 bpf_map__fd(map), 0)
 			  : MAP_FAILED;
 
-	if (value != MAP_FAILED)
+	if (value != MAP_FAILED) {
+		/* The cleanup process shall not keep the map in the kernel. */
+		(void)madvise(value, (gsize)sysconf(_SC_PAGESIZE),
+			      MADV_DONTFORK);
 		return value;
+	}
 	kmtd_bpf_set_error(error, errno, "map the variables of BPF programs");
 	return NULL;
 }

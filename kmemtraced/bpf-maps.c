@@ -16,8 +16,11 @@ void kmtd_bpf_set_error(GError **error, int code, const char *what)
 			    KMT_DAEMON_ERROR_PERMISSION,
 			    "the kernel does not permit to %s", what);
 	else
-		kmt_capture_set_errno(error, KMT_DAEMON_ERROR_BPF, code,
-				      "cannot %s", what);
+		kmt_capture_set_errno(error,
+				      code == ENOMEM
+					      ? KMT_DAEMON_ERROR_RESOURCES
+					      : KMT_DAEMON_ERROR_BPF,
+				      code, "cannot %s", what);
 }
 
 struct bpf_map *kmtd_bpf_find_map(struct bpf_object *object, const char *suffix)

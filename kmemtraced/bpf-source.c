@@ -2,6 +2,7 @@
 /* The event source "bpf": programs in an unmodified kernel. */
 #include "config.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #include <kmemtrace_abi.h>
@@ -45,18 +46,29 @@ static guint32 buffer_slots(const KmtdBpf *bpf)
 	return n;
 }
 
-static gboolean bpf_prepare(KmtdSource *source, GError **error)
+/*
+ * Load the programs, which then belong to the descriptors of this process.
+ * Return FALSE and set an error if the kernel does not permit this.
+ */
+static gboolean load(KmtdBpf *bpf, GError **error)
 {
-	KmtdBpf *bpf = (KmtdBpf *)source;
-	guint32 n = buffer_slots(bpf), tgid;
+	KmtdSource *source = &bpf->source;
+	guint32 n = buffer_slots(bpf);
 
 	source->subbuf_bytes = sizeof(struct kmtd_bpf_record);
 	source->n_subbufs = n;
 	source->batch_bytes = n / 8 * sizeof(struct kmtd_bpf_record);
 	bpf->callers = kmtd_bpf_callers_new(bpf->proc);
 	bpf->programs.find_callers = kmtd_bpf_callers_is_usable(bpf->callers);
-	if (!kmtd_bpf_programs_load(&bpf->programs, n, error) ||
-	    !kmtd_bpf_filter_apply(&bpf->programs.filter, bpf->programs.object,
+	return kmtd_bpf_programs_load(&bpf->programs, n, error);
+}
+
+static gboolean bpf_prepare(KmtdSource *source, GError **error)
+{
+	KmtdBpf *bpf = (KmtdBpf *)source;
+	guint32 tgid;
+
+	if (!kmtd_bpf_filter_apply(&bpf->programs.filter, bpf->programs.object,
 				   error) ||
 	    !kmtd_bpf_callers_attach(bpf->callers, bpf->programs.object, error))
 		return FALSE;
@@ -283,6 +295,37 @@ static const KmtdSourceClass source_class = {
 	.free = bpf_free,
 };
 
+/* Return whether the text is in the file @name of sysfs. "" is in any file. */
+static gboolean has_text(const KmtdSourceOptions *options, const char *name,
+			 const char *text)
+{
+	g_autofree char *path = g_build_filename(options->sys, name, NULL);
+	g_autofree char *contents = NULL;
+
+	return g_file_get_contents(path, &contents, NULL, NULL) &&
+	       strstr(contents, text);
+}
+
+/*
+ * Replace the error of a system call that loads programs if the state of the
+ * kernel is the reason.
+ */
+static void explain(const KmtdSourceOptions *options, GError **error)
+{
+	if (has_text(options, "kernel/security/lockdown",
+		     "[confidentiality]")) {
+		g_clear_error(error);
+		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_LOCKDOWN,
+			    "the kernel is locked down (confidentiality), and "
+			    "refuses programs that read its memory");
+	} else if (!has_text(options, "kernel/btf/vmlinux", "")) {
+		g_clear_error(error);
+		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_BPF,
+			    "this kernel has no BTF, which describes its types "
+			    "(CONFIG_DEBUG_INFO_BTF)");
+	}
+}
+
 KmtdSource *kmtd_bpf_open(const KmtdSourceOptions *options, GError **error)
 {
 	KmtdBpf *bpf;
@@ -309,6 +352,10 @@ KmtdSource *kmtd_bpf_open(const KmtdSourceOptions *options, GError **error)
 	bpf->cpus = kmtd_online_cpus_open(options->sys, error);
 	if (!bpf->cpus)
 		return NULL;
+	if (!load(bpf, error)) {
+		explain(options, error);
+		return NULL;
+	}
 	source->description = g_strdup("programs in this kernel (source bpf)");
 	return g_steal_pointer(&source);
 }

@@ -12,7 +12,9 @@ static const char *const advice[KMT_DAEMON_N_ERRORS] = {
 	[KMT_DAEMON_ERROR_NO_KMEMTRACE] =
 		"boot a kernel with the kmemtrace patches that was built with "
 		"CONFIG_KMEMTRACE=y, or record its tracepoints with -s ftrace",
-	[KMT_DAEMON_ERROR_PERMISSION] = "run kmemtraced as root",
+	[KMT_DAEMON_ERROR_PERMISSION] =
+		"run kmemtraced as root; the source bpf needs the capabilities "
+		"CAP_BPF and CAP_PERFMON only",
 	[KMT_DAEMON_ERROR_LOCKDOWN] =
 		"the kernel may be locked down: see "
 		"/sys/kernel/security/lockdown, and boot without lockdown or "

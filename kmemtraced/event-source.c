@@ -4,37 +4,6 @@
 #include "lib/capture/error.h"
 #include "kmemtraced/event-source.h"
 
-static KmtdSource *open_best(const KmtdSourceOptions *options, GError **error)
-{
-	g_autoptr(GError) no_relay = NULL;
-	KmtdSource *source;
-
-	source = kmtd_relay_open(options, &no_relay);
-	if (source)
-		return source;
-	/*
-	 * To record only some processes, use the tracepoints after any error:
-	 * kmemtrace may be in the kernel but have no filter, and tracepoints
-	 * need no such filter.
-	 */
-	if (options->n_pids)
-		return kmtd_ftrace_open(options, error);
-	if (!g_error_matches(no_relay, KMT_DAEMON_ERROR,
-			     KMT_DAEMON_ERROR_NO_DEBUGFS) &&
-	    !g_error_matches(no_relay, KMT_DAEMON_ERROR,
-			     KMT_DAEMON_ERROR_NO_KMEMTRACE)) {
-		g_propagate_error(error, g_steal_pointer(&no_relay));
-		return NULL;
-	}
-	source = kmtd_ftrace_open(options, error);
-	if (!source)
-		g_prefix_error(error,
-			       "cannot record from kmemtrace: %s, nor from the "
-			       "kernel's tracepoints: ",
-			       no_relay->message);
-	return source;
-}
-
 static KmtdSource *open_bpf(const KmtdSourceOptions *options, GError **error)
 {
 #ifdef HAVE_BPF
@@ -44,6 +13,101 @@ static KmtdSource *open_bpf(const KmtdSourceOptions *options, GError **error)
 		    "this kmemtraced was built without the source bpf");
 	return NULL;
 #endif
+}
+
+/*
+ * Return whether another source shall be tried after relay has failed with
+ * @error. To record only some processes, try another source after any error:
+ * kmemtrace may be in the kernel but have no filter, which the other sources do
+ * not need.
+ */
+static gboolean is_without_relay(const GError *error,
+				 const KmtdSourceOptions *options)
+{
+	return options->n_pids ||
+	       (error->domain == KMT_DAEMON_ERROR &&
+		(error->code == KMT_DAEMON_ERROR_NO_DEBUGFS ||
+		 error->code == KMT_DAEMON_ERROR_NO_KMEMTRACE ||
+		 error->code == KMT_DAEMON_ERROR_PERMISSION));
+}
+
+/* Return whether @error means that the kernel does not allow BPF programs. */
+static gboolean is_without_bpf(const GError *error)
+{
+	return error->domain == KMT_DAEMON_ERROR &&
+	       (error->code == KMT_DAEMON_ERROR_BPF ||
+		error->code == KMT_DAEMON_ERROR_PERMISSION ||
+		error->code == KMT_DAEMON_ERROR_LOCKDOWN);
+}
+
+/* Return the reasons why relay and bpf cannot be used, for a message. */
+static char *reasons(const GError *no_relay, const GError *no_bpf)
+{
+	return g_strdup_printf("from kmemtrace: %s%s%s", no_relay->message,
+			       no_bpf ? ", nor with BPF programs: " : "",
+			       no_bpf ? no_bpf->message : "");
+}
+
+/*
+ * Open the source ftrace, after relay and bpf have failed with @no_relay and
+ * @no_bpf. @no_bpf is NULL if bpf was not tried. The description of the source
+ * has the reason against bpf.
+ */
+static KmtdSource *open_last(const KmtdSourceOptions *options,
+			     const GError *no_relay, const GError *no_bpf,
+			     GError **error)
+{
+	g_autofree char *why = reasons(no_relay, no_bpf);
+	g_autofree char *description = NULL;
+	KmtdSource *source;
+
+	if (options->filter) {
+		g_set_error(error, KMT_DAEMON_ERROR,
+			    (no_bpf ? no_bpf : no_relay)->code,
+			    "cannot record with a filter %s", why);
+		return NULL;
+	}
+	source = kmtd_ftrace_open(options, error);
+	if (!source) {
+		g_prefix_error(error,
+			       "cannot record %s, nor from the kernel's "
+			       "tracepoints: ",
+			       why);
+		return NULL;
+	}
+	if (!no_bpf)
+		return source;
+	description = g_steal_pointer(&source->description);
+	source->description =
+		g_strdup_printf("%s instead of BPF programs, because %s",
+				description, no_bpf->message);
+	return source;
+}
+
+static KmtdSource *open_best(const KmtdSourceOptions *options, GError **error)
+{
+	g_autoptr(GError) no_relay = NULL;
+	g_autoptr(GError) no_bpf = NULL;
+	KmtdSource *source;
+
+	source = kmtd_relay_open(options, &no_relay);
+	if (source)
+		return source;
+	if (!is_without_relay(no_relay, options)) {
+		g_propagate_error(error, g_steal_pointer(&no_relay));
+		return NULL;
+	}
+	/* The option -t demands the tracepoints. */
+	if (!options->tracefs) {
+		source = open_bpf(options, &no_bpf);
+		if (source)
+			return source;
+		if (!is_without_bpf(no_bpf)) {
+			g_propagate_error(error, g_steal_pointer(&no_bpf));
+			return NULL;
+		}
+	}
+	return open_last(options, no_relay, no_bpf, error);
 }
 
 KmtdSource *kmtd_source_open(const char *name, const KmtdSourceOptions *options,

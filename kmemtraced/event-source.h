@@ -243,9 +243,9 @@ KmtdSource *kmtd_bpf_open(const KmtdSourceOptions *options, GError **error);
 
 /*
  * Open the source named @name, "relay", "bpf" or "ftrace". NULL selects the
- * best one: relay, which records more; or ftrace if relay is missing, or if
- * @options limit the recording to processes and relay cannot be opened. Return
- * NULL and set an error on failure.
+ * first of these that the kernel has and the privileges permit; if @options
+ * limit the recording to processes, the first that can be opened. Return NULL
+ * and set an error on failure.
  */
 KmtdSource *kmtd_source_open(const char *name, const KmtdSourceOptions *options,
 			     GError **error);

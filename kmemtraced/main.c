@@ -153,8 +153,8 @@ static const GOptionEntry entries[] = {
 	 "Write the capture to DIR (default: .)", "DIR"},
 	{"source", 's', 0, G_OPTION_ARG_STRING, &given.source,
 	 "Record from relay (a kernel with kmemtrace), bpf (programs in any "
-	 "kernel with BTF) or ftrace (any kernel); default: relay if the "
-	 "kernel has it, ftrace otherwise",
+	 "kernel with BTF) or ftrace (any kernel); default: the first that "
+	 "this kernel has",
 	 "SOURCE"},
 	{"debugfs", 'r', 0, G_OPTION_ARG_FILENAME, &given.debugfs,
 	 "Use the debugfs mounted at DEBUGFS (default: /sys/kernel/debug); "
@@ -223,8 +223,8 @@ static void check_options(gboolean pids)
 
 /*
  * Return the source that the options select, or NULL for the best one. Without
- * -s, a mount point for one source but not for the other selects that source; a
- * filter or -R, which only relay has, selects relay.
+ * -s, a mount point for one source but not for the other selects that source,
+ * and -R, which only relay has, selects relay.
  */
 static const char *chosen_source(void)
 {
@@ -232,7 +232,7 @@ static const char *chosen_source(void)
 		return given.source;
 	if (given.tracefs && !given.debugfs)
 		return "ftrace";
-	if (given.filter || given.reader || (given.debugfs && !given.tracefs))
+	if (given.reader || (given.debugfs && !given.tracefs))
 		return "relay";
 	return NULL;
 }

@@ -226,7 +226,7 @@ def named(out):
     allocs = commands(out)
     total = sum(allocs.values())
     print(sorted(allocs.items(), key=lambda item: -item[1])[:5])
-    check(allocs.get("load", 0) > total / 2, "of load", allocs)
+    check(allocs.get("load", 0) == max(allocs.values()), "of load", allocs)
     unknown = allocs.get("(unknown)", 0)
     check(unknown < total / 100, unknown, "allocations of unknown tasks, of", total)
 

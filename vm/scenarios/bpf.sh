@@ -38,6 +38,6 @@ filtered counted --no-recover
 
 # Each mistake in a filter has a message.
 for filter in size= size=9-1 size=x cache=a,,b pid=x pid=4194304 sample=0 other=1 word; do
-	! kmemtraced -s bpf -D /out/refused -F "$filter" 2>>/out/refused.log ||
+	! kmemtraced -D /out/refused -F "$filter" 2>>/out/refused.log ||
 		fail "the filter $filter is accepted"
 done
