@@ -120,9 +120,16 @@ static const char *const hooked_functions[] = {
 	"pcpu_alloc_noprof",
 };
 
-typedef enum { CALLER, ALLOCATOR, HOOKED, PREPARING, TRACING } Part;
+typedef enum {
+	CALLER,
+	INTERRUPT, /* a caller at which the stack of an interrupt begins */
+	ALLOCATOR,
+	HOOKED,
+	PREPARING,
+	TRACING
+} Part;
 
-/* A function that is no caller. */
+/* A function that is no caller, or at the begin of an interrupt. */
 typedef struct {
 	guint64 begin, end;
 	Part part;
@@ -176,6 +183,10 @@ static Part part_of(char *name)
 	    g_str_has_prefix(name, "__bpf_trace_mm_page_") ||
 	    g_str_has_prefix(name, "__traceiter_mm_page_"))
 		return TRACING;
+	if (g_str_has_prefix(name, "asm_sysvec_") ||
+	    g_str_equal(name, "asm_common_interrupt") ||
+	    g_str_equal(name, "asm_exc_nmi"))
+		return INTERRUPT;
 	if (contains(preparing_functions, G_N_ELEMENTS(preparing_functions),
 		     name))
 		return PREPARING;
@@ -194,7 +205,7 @@ static gint compare_ranges(gconstpointer a, gconstpointer b)
 	return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-/* Find the functions that are no callers in kallsyms, which may be unsorted. */
+/* Find the functions of struct Range in kallsyms, which may be unsorted. */
 static void find_functions(KmtdBpfCallers *callers, const char *text)
 {
 	g_autoptr(GArray) symbols = g_array_new(FALSE, FALSE, sizeof(Range));
@@ -257,6 +268,19 @@ static Part find_part(const KmtdBpfCallers *callers, guint64 address)
 		return CALLER;
 	range = &g_array_index(callers->functions, Range, low - 1);
 	return address <= range->end ? range->part : CALLER;
+}
+
+gboolean kmtd_bpf_callers_is_tracing(const KmtdBpfCallers *callers,
+				     guint64 address)
+{
+	return address < callers->text_begin || address >= callers->text_end ||
+	       find_part(callers, address) == TRACING;
+}
+
+gboolean kmtd_bpf_callers_is_interrupt(const KmtdBpfCallers *callers,
+				       guint64 address)
+{
+	return find_part(callers, address) == INTERRUPT;
 }
 
 KmtdBpfCallers *kmtd_bpf_callers_new(const char *proc)
@@ -471,7 +495,7 @@ static int take_sample(void *data, void *event, size_t n_bytes)
 			continue;
 
 		is_event = part != PREPARING || !may_be_no_event(sample->start);
-		if (part == CALLER || !is_event)
+		if (part == CALLER || part == INTERRUPT || !is_event)
 			break;
 	}
 	if (last >= n)

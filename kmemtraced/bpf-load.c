@@ -73,6 +73,18 @@ static void choose_programs(KmtdBpfPrograms *programs)
 	}
 }
 
+/* Give a map of stacks its size. */
+static void set_stack_map(const KmtdBpfPrograms *programs, const char *name)
+{
+	struct bpf_map *map =
+		bpf_object__find_map_by_name(programs->object, name);
+
+	bpf_map__set_max_entries(map, KMTD_BPF_STACKS);
+	bpf_map__set_value_size(map,
+				(programs->stack_depth + KMTD_BPF_STACK_EXTRA) *
+					(guint32)sizeof(guint64));
+}
+
 /*
  * Load one of the objects, with @template as the model of the buffers and @btf,
  * the types of the kernel. Return 0 or -errno.
@@ -96,6 +108,10 @@ static int load_object(KmtdBpfPrograms *programs, const struct btf *btf,
 	bpf_map__set_max_entries(
 		kmtd_bpf_find_map(programs->object, "unbuffered"),
 		programs->n_possible);
+	if (programs->stack_depth) {
+		set_stack_map(programs, "stacks");
+		set_stack_map(programs, "more_stacks");
+	}
 	result = bpf_map__set_inner_map_fd(programs->buffers, template);
 	return result ? result : bpf_object__load(programs->object);
 }

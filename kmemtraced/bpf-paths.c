@@ -254,6 +254,7 @@ void kmtd_bpf_paths_describe(const KmtdBpfPrograms *programs,
 		.recover = programs->recover != 0,
 		.find_callers = programs->find_callers != 0,
 		.n_percpu = programs->n_percpu,
+		.stacks = programs->stack_depth > 0,
 	};
 	kmtd_bpf_filter_describe(&programs->filter, settings);
 	if (btf)

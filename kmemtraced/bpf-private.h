@@ -38,6 +38,7 @@ typedef struct {
 	gboolean has_paths;	 /* programs can be attached to functions */
 	gboolean recover;	 /* a second program records missed events */
 	gboolean find_callers;	 /* the names of functions are known */
+	guint stack_depth;	 /* callers of a stack, at most; 0: no stacks */
 	KmtdBpfFilter filter;
 	GHashTable *links;    /* name of a program to its struct bpf_link */
 	GHashTable *attached; /* set of the names of the attached programs;
@@ -53,6 +54,9 @@ typedef struct {
 
 /* The callers of the page allocator. Any thread may use it. */
 typedef struct kmtd_bpf_callers KmtdBpfCallers;
+
+/* The call stacks of events. Any thread may use them. */
+typedef struct kmtd_bpf_stacks KmtdBpfStacks;
 
 /* The names of tasks and caches. Any thread may use it. */
 typedef struct kmtd_bpf_names KmtdBpfNames;
@@ -76,7 +80,8 @@ typedef struct {
 	KmtdSource source;
 	KmtdBpfPrograms programs;
 	KmtdBpfCallers *callers;
-	KmtdBpfNames *names; /* NULL until the programs are loaded */
+	KmtdBpfNames *names;   /* NULL until the programs are loaded */
+	KmtdBpfStacks *stacks; /* NULL: records have no stacks */
 	char *proc;
 	gboolean keep_own;
 	gboolean is_on;
@@ -274,11 +279,39 @@ int kmtd_bpf_callers_fd(KmtdBpfCallers *callers);
 /* Read the samples that wait in the queue. */
 void kmtd_bpf_callers_poll(KmtdBpfCallers *callers);
 
+/* Return whether the address belongs to a BPF program or to the functions of
+ * tracing that run it. */
+gboolean kmtd_bpf_callers_is_tracing(const KmtdBpfCallers *callers,
+				     guint64 address);
+
+/* Return whether the address is in a function that begins an interrupt. */
+gboolean kmtd_bpf_callers_is_interrupt(const KmtdBpfCallers *callers,
+				       guint64 address);
+
 /* Return the caller in the sample @id; 0 if the sample is missing. */
 guint64 kmtd_bpf_callers_find(KmtdBpfCallers *callers, guint64 id);
 
 /* Write figures about the samples to @meta. */
 void kmtd_bpf_callers_describe(KmtdBpfCallers *callers, GKeyFile *meta);
+
+/*
+ * Create the table of stacks with at most @depth callers each. @programs are
+ * loaded; they and @callers must outlive the result.
+ */
+KmtdBpfStacks *kmtd_bpf_stacks_new(const KmtdBpfPrograms *programs,
+				   const KmtdBpfCallers *callers, guint depth);
+void kmtd_bpf_stacks_free(KmtdBpfStacks *stacks);
+
+/*
+ * Return the number in the table of the stack that a program has given @id. The
+ * stack begins with @call_site if the unwinder has found it. Return 0 and count
+ * the record if there is no such stack.
+ */
+guint32 kmtd_bpf_stacks_find(KmtdBpfStacks *stacks, guint32 id,
+			     guint64 call_site);
+
+/* Return the text of the table, newly allocated. */
+char *kmtd_bpf_stacks_text(KmtdBpfStacks *stacks);
 
 /*
  * Create the names. @programs are loaded and must outlive the result. @proc is

@@ -16,6 +16,9 @@
 #define BUFFER_MIN_KB 1024
 #define MEMORY_PART   16
 
+/* Default of --stacks. */
+#define STACK_DEPTH 32
+
 /* Samples of stacks that the programs may send between two polls. */
 #define SAMPLE_BUDGET 2000
 
@@ -78,6 +81,9 @@ static gboolean bpf_prepare(KmtdSource *source, GError **error)
 		bpf->programs.state->own_tgid = tgid;
 	bpf->by_cpu =
 		g_malloc0_n(bpf->programs.n_possible, sizeof(*bpf->by_cpu));
+	if (bpf->programs.stack_depth)
+		bpf->stacks = kmtd_bpf_stacks_new(&bpf->programs, bpf->callers,
+						  bpf->programs.stack_depth);
 	bpf->names = kmtd_bpf_names_new(&bpf->programs, bpf->proc, error);
 	if (!bpf->names)
 		return FALSE;
@@ -235,7 +241,11 @@ static void bpf_poll_changes(KmtdSource *source, gboolean now)
 
 static char *bpf_table(KmtdSource *source, const char *name)
 {
-	return kmtd_bpf_names_table(((KmtdBpf *)source)->names, name);
+	KmtdBpf *bpf = (KmtdBpf *)source;
+
+	if (g_str_equal(name, "stacks"))
+		return bpf->stacks ? kmtd_bpf_stacks_text(bpf->stacks) : NULL;
+	return kmtd_bpf_names_table(bpf->names, name);
 }
 
 /* The kernel frees programs and maps with the last descriptor. */
@@ -261,6 +271,7 @@ static void bpf_free(KmtdSource *source)
 {
 	KmtdBpf *bpf = (KmtdBpf *)source;
 
+	kmtd_bpf_stacks_free(bpf->stacks);
 	kmtd_bpf_names_free(bpf->names);
 	kmtd_bpf_callers_free(bpf->callers);
 	g_free(bpf->by_cpu);
@@ -341,12 +352,18 @@ KmtdSource *kmtd_bpf_open(const KmtdSourceOptions *options, GError **error)
 	source->class = &source_class;
 	source->changes_fd = -1;
 	source->abi_version = 3;
-	source->record_bytes = KMEMTRACE_EVENT_SIZE_V2;
+	source->record_bytes = options->stacks
+				       ? sizeof(struct kmemtrace_event_v2s)
+				       : KMEMTRACE_EVENT_SIZE_V2;
 	bpf->proc = g_strdup(options->proc);
 	bpf->streams = g_ptr_array_new();
 	bpf->keep_own = options->keep_own;
 	bpf->buffer_kb = options->buffer_kb;
 	bpf->programs.recover = !options->no_recover;
+	if (options->stacks)
+		bpf->programs.stack_depth = options->stack_depth
+						    ? options->stack_depth
+						    : STACK_DEPTH;
 	if (!kmtd_bpf_filter_parse(&bpf->programs.filter, options, error))
 		return NULL;
 	bpf->cpus = kmtd_online_cpus_open(options->sys, error);

@@ -236,18 +236,30 @@ static gboolean is_duplicate(KmtdBpfStream *stream,
 	return FALSE;
 }
 
+/* Return the number of the stack of a record. */
+static guint32 find_stack(KmtdBpfStream *stream,
+			  const struct kmtd_bpf_record *from, guint64 call_site)
+{
+	KmtdBpfStacks *stacks = stream->bpf->stacks;
+
+	return stacks ? kmtd_bpf_stacks_find(stacks, from->stack, call_site)
+		      : KMEMTRACE_STACK_NONE;
+}
+
 /* Convert a record of @time. Return FALSE if it is to be left out. */
 static gboolean convert(KmtdBpfStream *stream,
 			const struct kmtd_bpf_record *from, gint64 time,
-			struct kmemtrace_event_v2 *to)
+			struct kmemtrace_event_v2s *event)
 {
+	struct kmemtrace_event_v2 *to = &event->v2;
 	guint64 n_cpus = stream->bpf->programs.n_percpu;
 	gboolean passes = TRUE;
 
 	*to = (struct kmemtrace_event_v2){
 		.v1 =
 			{
-				.event_size = KMEMTRACE_EVENT_SIZE_V2,
+				.event_size = (guint16)stream->bpf->source
+						      .record_bytes,
 				.node = KMEMTRACE_NODE_NONE,
 				.event_id = KMEMTRACE_EVENT_FREE,
 				.call_site = from->call_site,
@@ -304,15 +316,18 @@ static gboolean convert(KmtdBpfStream *stream,
 	default:
 		break;
 	}
-	return passes && to->v1.call_site != KMTD_BPF_NO_EVENT;
+	if (!passes || to->v1.call_site == KMTD_BPF_NO_EVENT)
+		return FALSE;
+	event->stack = find_stack(stream, from, to->v1.call_site);
+	return TRUE;
 }
 
 static void write_lost(KmtdBpfStream *stream, guint64 n, gint64 since,
-		       gint64 time, struct kmemtrace_event_v2 *to)
+		       gint64 time, struct kmemtrace_event_v2s *to)
 {
 	struct kmemtrace_event_lost lost = {
 		.event_id = KMEMTRACE_EVENT_LOST,
-		.event_size = KMEMTRACE_EVENT_SIZE_V2,
+		.event_size = (guint16)stream->bpf->source.record_bytes,
 		.node = KMEMTRACE_NODE_NONE,
 		.events = n,
 		.since = MIN(since, time),
@@ -324,7 +339,7 @@ static void write_lost(KmtdBpfStream *stream, guint64 n, gint64 since,
 }
 
 /* Write the skipped events to report, after the last record. */
-static void write_skipped(KmtdBpfStream *stream, struct kmemtrace_event_v2 *to)
+static void write_skipped(KmtdBpfStream *stream, struct kmemtrace_event_v2s *to)
 {
 	stream->last_ns = MAX(stream->lost_ns, stream->last_ns);
 	write_lost(stream, stream->n_to_report, stream->last_ns,
@@ -343,22 +358,22 @@ static gint64 order_time(KmtdBpfStream *stream, gint64 time)
 }
 
 /*
- * Convert the slot at @position to *to. Return FALSE if the record is to be
- * left out, because there was no event.
+ * Convert the slot at @position to *event, which is all 0. Return FALSE if the
+ * record is to be left out, because there was no event.
  */
 static gboolean read_slot(KmtdBpfStream *stream, guint64 position, gint64 time,
-			  struct kmemtrace_event_v2 *to)
+			  struct kmemtrace_event_v2s *event)
 {
 	const struct kmtd_bpf_record *slot = slot_at(stream, position);
 
 	time = order_time(stream, time);
 	if ((slot->kind & 0xff) == KMTD_BPF_LOST) {
-		write_lost(stream, slot->a, (gint64)slot->b, time, to);
+		write_lost(stream, slot->a, (gint64)slot->b, time, event);
 	} else {
 		if (is_duplicate(stream, slot) ||
-		    !convert(stream, slot, time, to))
+		    !convert(stream, slot, time, event))
 			return FALSE;
-		to->v1.timestamp = time;
+		event->v2.v1.timestamp = time;
 	}
 	stream->last_ns = time;
 	return TRUE;
@@ -409,35 +424,48 @@ static void check_caches(KmtdBpfStream *stream)
 	memset(stream->known, 0, sizeof(stream->known));
 }
 
-/* Read at most @max records, some of which are left out, to @to. */
-static gsize read_some(KmtdBpfStream *stream, struct kmemtrace_event_v2 *to,
-		       gsize max, guint64 *n_slots)
+/*
+ * Read at most @max slots, some of which are left out, and write the records to
+ * @to. Return the number of bytes written.
+ */
+static gsize read_some(KmtdBpfStream *stream, guint8 *to, gsize max,
+		       guint64 *n_slots)
 {
 	guint64 first = control_of(stream)->tail, complete, end, i;
-	gsize n = 0;
+	guint record_bytes = stream->bpf->source.record_bytes;
+	guint8 *at = to, *limit = to + max * record_bytes;
 
 	end = readable_end(stream, max, &complete);
 	/* After the head was read, so that each cache of a record is known. */
 	check_caches(stream);
-	if (stream->n_to_report)
-		write_skipped(stream, &to[n++]);
-	for (i = first; i < end && n < max; i++) {
+	if (stream->n_to_report) {
+		struct kmemtrace_event_v2s event = {0};
+
+		write_skipped(stream, &event);
+		memcpy(at, &event, record_bytes);
+		at += record_bytes;
+	}
+	for (i = first; i < end && at < limit; i++) {
+		struct kmemtrace_event_v2s event = {0};
 		gint64 time = time_of(stream, i, complete);
 
 		if (time > stream->looked_ns[1])
 			break;
-		n += read_slot(stream, i, time, &to[n]);
+		if (!read_slot(stream, i, time, &event))
+			continue;
+		memcpy(at, &event, record_bytes);
+		at += record_bytes;
 	}
 	release(stream, i);
 	*n_slots = i - first;
-	return n;
+	return (gsize)(at - to);
 }
 
 static gssize stream_read(KmtdCpuStream *base, void *to, gsize n_bytes,
 			  gboolean all)
 {
 	KmtdBpfStream *stream = (KmtdBpfStream *)base;
-	gsize max = n_bytes / sizeof(struct kmemtrace_event_v2), n;
+	gsize max = n_bytes / stream->bpf->source.record_bytes, n;
 	guint64 n_slots;
 
 	if (max == 0)
@@ -446,7 +474,7 @@ static gssize stream_read(KmtdCpuStream *base, void *to, gsize n_bytes,
 	do
 		n = read_some(stream, to, max, &n_slots);
 	while (n == 0 && n_slots);
-	return (gssize)(n * sizeof(struct kmemtrace_event_v2));
+	return (gssize)n;
 }
 
 guint64 kmtd_bpf_stream_overruns(KmtdBpfStream *stream)

@@ -24,6 +24,8 @@ typedef struct {
 	const char *filter;
 	gboolean keep_own;
 	gboolean no_recover;
+	gboolean stacks;
+	guint stack_depth;
 	KmtdCommand *command; /* its exit ends the recording; NULL: none */
 	const KmtCliSignals *signals; /* blocked by main() */
 	const char *proc;

@@ -11,7 +11,7 @@ static const char *const advice[KMT_DAEMON_N_ERRORS] = {
 		"specify its mount point with -r",
 	[KMT_DAEMON_ERROR_NO_KMEMTRACE] =
 		"boot a kernel with the kmemtrace patches that was built with "
-		"CONFIG_KMEMTRACE=y, or record its tracepoints with -s ftrace",
+		"CONFIG_KMEMTRACE=y, or record with -s bpf or -s ftrace",
 	[KMT_DAEMON_ERROR_PERMISSION] =
 		"run kmemtraced as root; the source bpf needs the capabilities "
 		"CAP_BPF and CAP_PERFMON only",

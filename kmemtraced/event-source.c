@@ -61,10 +61,11 @@ static KmtdSource *open_last(const KmtdSourceOptions *options,
 	g_autofree char *description = NULL;
 	KmtdSource *source;
 
-	if (options->filter) {
+	if (options->filter || options->stacks) {
 		g_set_error(error, KMT_DAEMON_ERROR,
 			    (no_bpf ? no_bpf : no_relay)->code,
-			    "cannot record with a filter %s", why);
+			    "cannot record %s %s",
+			    options->filter ? "with a filter" : "stacks", why);
 		return NULL;
 	}
 	source = kmtd_ftrace_open(options, error);
@@ -118,6 +119,11 @@ KmtdSource *kmtd_source_open(const char *name, const KmtdSourceOptions *options,
 	if (g_str_equal(name, "ftrace") && options->filter) {
 		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_SOURCE,
 			    "the source ftrace has no filter but -p");
+		return NULL;
+	}
+	if (g_str_equal(name, "ftrace") && options->stacks) {
+		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_SOURCE,
+			    "the source ftrace records no stacks");
 		return NULL;
 	}
 	if (g_str_equal(name, "ftrace"))

@@ -132,9 +132,10 @@ typedef struct {
 	gboolean (*conclude)(KmtdSource *source, GKeyFile *meta,
 			     GError **error);
 	/*
-	 * Return the current text of the table @name, "tasks" or "caches",
-	 * newly allocated, or NULL if the table is empty. For a source whose
-	 * kernel keeps no tables; may be NULL otherwise.
+	 * Return the current text of the table @name, "tasks", "caches" or
+	 * "stacks", newly allocated, or NULL if the source has no such table
+	 * or the table is empty. For a source whose kernel keeps no tables; may
+	 * be NULL otherwise.
 	 */
 	char *(*table)(KmtdSource *source, const char *name);
 	/*
@@ -217,6 +218,8 @@ typedef struct {
 	guint n_pids;	    /* 0: record all processes */
 	gboolean keep_own;  /* ftrace, bpf: record kmemtraced's own events */
 	gboolean no_recover; /* bpf: do not record skipped events */
+	gboolean stacks;     /* record the call stack of each event */
+	guint stack_depth;   /* bpf: callers of a stack; 0: the default */
 	gboolean children;   /* record the children of the processes too */
 	const char *filter;  /* filter of the kernel, or NULL */
 	/* Print a warning; the option -q does not suppress it. */

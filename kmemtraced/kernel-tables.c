@@ -75,7 +75,8 @@ static gboolean write_table(KmtdTables *tables, const char *name,
 gboolean kmtd_tables_copy_records(KmtdTables *tables, GError **error)
 {
 	if (!write_table(tables, "tasks", error) ||
-	    !write_table(tables, "caches", error))
+	    !write_table(tables, "caches", error) ||
+	    !write_table(tables, "stacks", error))
 		return FALSE;
 	return !tables->directory ||
 	       (copy_table(tables, tables->directory, "info", NULL, error) &&

@@ -41,7 +41,8 @@ kmemtraced_kmemtraced_SOURCES += \
 	kmemtraced/bpf-load.c kmemtraced/bpf-maps.c \
 	kmemtraced/bpf-names.c kmemtraced/bpf-paths.c \
 	kmemtraced/bpf-programs.c \
-	kmemtraced/bpf-skipped.c kmemtraced/bpf-stream.c \
+	kmemtraced/bpf-skipped.c kmemtraced/bpf-stacks.c \
+	kmemtraced/bpf-stream.c \
 	kmemtraced/bpf/ring.h
 endif
 kmemtraced_kmemtraced_CFLAGS = $(AM_CFLAGS) $(TRACEEVENT_CFLAGS) \
@@ -59,7 +60,8 @@ KMT_BPF_FILES = kmemtraced/bpf/kmemtrace.bpf.c kmemtraced/bpf/areas.bpf.h \
 	kmemtraced/bpf/operation.bpf.h kmemtraced/bpf/own.bpf.h \
 	kmemtraced/bpf/pages.bpf.h \
 	kmemtraced/bpf/settings.bpf.h kmemtraced/bpf/skipped.bpf.h \
-	kmemtraced/bpf/slab.bpf.h kmemtraced/bpf/kernel.h kmemtraced/bpf/ring.h
+	kmemtraced/bpf/slab.bpf.h kmemtraced/bpf/stacks.bpf.h \
+	kmemtraced/bpf/kernel.h kmemtraced/bpf/ring.h
 KMT_BPF_COMPILE = $(AM_V_GEN)$(MKDIR_P) $(@D) && \
 	$(BPF_CLANG) -g -O2 -target $(BPF_TARGET) -mcpu=v3 -Wall -Wextra -Wno-unused-parameter \
 		-D__TARGET_ARCH_$(BPF_ARCH) $(BPF_CPPFLAGS) $(LIBBPF_CFLAGS) \

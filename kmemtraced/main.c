@@ -32,6 +32,9 @@
  */
 #define BUFFER_MAX_KB 1073741824
 
+/* Most callers of a stack, as with kmemtrace.stack_depth=. */
+#define STACK_DEPTH_MAX 64
+
 static gboolean quiet;
 static gboolean has_command;
 
@@ -140,13 +143,34 @@ static void parse_pids(const char *text, GArray *pids)
 	}
 }
 
-/* Options on the command line; NULL or FALSE: not given. */
+/* Options on the command line; NULL, FALSE or 0: not given. */
 static struct {
 	char *directory, *source, *debugfs, *tracefs, *proc, *sys;
 	char *seconds, *buffer, *filter, *reader;
 	char **pid_lists;
-	gboolean children, keep_own, no_recover, force, snapshot, version;
+	gboolean children, keep_own, no_recover, stacks, force, snapshot,
+		version;
+	guint stack_depth;
 } given;
+
+/* GOptionArgFunc of --stacks[=DEPTH]. */
+static gboolean parse_stacks(const char *name, const char *text, gpointer data,
+			     GError **error)
+{
+	guint64 depth = 0;
+
+	given.stacks = TRUE;
+	if (text && !g_ascii_string_to_unsigned(text, 10, 1, STACK_DEPTH_MAX,
+						&depth, NULL)) {
+		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+			    "--stacks '%s' is not a number of callers from 1 "
+			    "to %d",
+			    text, STACK_DEPTH_MAX);
+		return FALSE;
+	}
+	given.stack_depth = (guint)depth;
+	return TRUE;
+}
 
 static const GOptionEntry entries[] = {
 	{"directory", 'D', 0, G_OPTION_ARG_FILENAME, &given.directory,
@@ -180,6 +204,11 @@ static const GOptionEntry entries[] = {
 	 "relay: read the buffers by READER: mmap (without a copy) or read "
 	 "(default: mmap if the kernel has it)",
 	 "READER"},
+	{"stacks", 0, G_OPTION_FLAG_OPTIONAL_ARG, G_OPTION_ARG_CALLBACK,
+	 (gpointer)parse_stacks,
+	 "Record the call stack of each event, with at most DEPTH callers "
+	 "(default: 32)",
+	 "DEPTH"},
 	{"no-recover", 0, 0, G_OPTION_ARG_NONE, &given.no_recover,
 	 "bpf: only count the events that the kernel skips; an event then "
 	 "takes less time",
@@ -212,7 +241,7 @@ static void check_options(gboolean pids)
 	if (given.snapshot &&
 	    (given.tracefs || given.buffer || given.seconds || pids ||
 	     given.children || has_command || given.filter || reader ||
-	     given.keep_own || given.no_recover ||
+	     given.keep_own || given.no_recover || given.stacks ||
 	     (source && !g_str_equal(source, "relay"))))
 		fail_usage("-S saves a snapshot of kmemtrace, and takes no "
 			   "other options than -D, -r, -f and -q");
@@ -286,6 +315,8 @@ static void parse_options(char **argv, GArray *pids,
 	options->children = given.children;
 	options->keep_own = given.keep_own;
 	options->no_recover = given.no_recover;
+	options->stacks = given.stacks;
+	options->stack_depth = given.stack_depth;
 	options->directory = given.directory ? given.directory : ".";
 	options->debugfs = given.debugfs ? given.debugfs : "/sys/kernel/debug";
 	options->proc = given.proc ? given.proc : "/proc";

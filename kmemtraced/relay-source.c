@@ -433,6 +433,27 @@ static void warn_no_stacks(Relay *relay, const KmtdSourceOptions *options)
 	options->warning(text);
 }
 
+/* Return FALSE and set an error if the kernel lacks the stacks of @options. */
+static gboolean check_stacks(const Relay *relay,
+			     const KmtdSourceOptions *options, GError **error)
+{
+	const char *why;
+
+	if (!options->stacks)
+		return TRUE;
+	if (kmtd_control_record_bytes(relay->control) <
+	    sizeof(struct kmemtrace_event_v2s))
+		why = "records no stacks: boot it with kmemtrace.stacks=yes";
+	else if (options->stack_depth)
+		why = "takes the number of callers from its parameter "
+		      "kmemtrace.stack_depth=";
+	else
+		return TRUE;
+	g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_SOURCE,
+		    "this kernel's kmemtrace %s", why);
+	return FALSE;
+}
+
 KmtdSource *kmtd_relay_open(const KmtdSourceOptions *options, GError **error)
 {
 	Relay *relay = g_new0(Relay, 1);
@@ -446,6 +467,7 @@ KmtdSource *kmtd_relay_open(const KmtdSourceOptions *options, GError **error)
 	relay->reader = options->reader;
 	if (!relay->control || !read_mode(relay, error) ||
 	    !make_filter(relay, options, error) ||
+	    !check_stacks(relay, options, error) ||
 	    !kmtd_control_is_enabled(relay->control, &relay->was_enabled,
 				     error) ||
 	    !kmtd_control_geometry(relay->control, &source->n_subbufs,

@@ -52,6 +52,8 @@ static gboolean open_source(KmtdSession *session, GError **error)
 		.filter = options->filter,
 		.keep_own = options->keep_own,
 		.no_recover = options->no_recover,
+		.stacks = options->stacks,
+		.stack_depth = options->stack_depth,
 		.warning = session->ui->warning,
 	};
 

@@ -255,8 +255,7 @@ static void note_table(KmtAggregate *aggregate, const KmtInputCapture *capture,
 			g_strdup_printf("%s: %s", why, result));
 }
 
-/* Return how stacks are recorded: options of perf and trace-cmd for an imported
- * capture, otherwise the kernel parameter. */
+/* Return how the source of the capture records stacks. */
 static const char *how_to_record_stacks(const KmtInputCapture *capture)
 {
 	g_autofree char *source =
@@ -264,9 +263,10 @@ static const char *how_to_record_stacks(const KmtInputCapture *capture)
 						      "source", NULL)
 			      : NULL;
 
-	return g_strcmp0(source, "import") == 0
-		       ? "perf record -g or trace-cmd record -T"
-		       : "kmemtrace.stacks=yes";
+	if (g_strcmp0(source, "import") == 0)
+		return "perf record -g or trace-cmd record -T";
+	return g_strcmp0(source, "bpf") == 0 ? "kmemtraced --stacks"
+					     : "kmemtrace.stacks=yes";
 }
 
 static void note_stacks(KmtAggregate *aggregate, const KmtInputCapture *capture)

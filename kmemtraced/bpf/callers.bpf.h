@@ -78,10 +78,10 @@ static __always_inline __u64 known_caller(void *ctx, __u32 start_id)
 }
 
 /* Send a sample of the stack to kmemtraced. Return its id, or 0. */
-static __noinline __u64 sample_stack(void *ctx, __u32 start_id)
+static __noinline __u32 sample_stack(void *ctx, __u32 start_id)
 {
 	struct kmtd_bpf_sample *sample;
-	__u64 id;
+	__u32 id;
 
 	if (!settings.find_callers)
 		return 0;

@@ -8,6 +8,7 @@
 #include "pages.bpf.h"
 #include "skipped.bpf.h"
 #include "slab.bpf.h"
+#include "stacks.bpf.h"
 
 char programs_license[] SEC("license") = "GPL";
 
@@ -39,6 +40,7 @@ static __always_inline int record_event(struct bpf_raw_tracepoint_args *ctx,
 		return 0;
 	record->time = bpf_ktime_get_ns();
 	record->sample = site ? 0 : sample_stack(ctx, start);
+	record->stack = save_stack(ctx);
 	record->ptr = ptr;
 	record->call_site = site;
 	record->a = a;

@@ -5,6 +5,7 @@
 
 #include "callers.bpf.h"
 #include "filter.bpf.h"
+#include "stacks.bpf.h"
 
 /* The highest value of ptr that is no memory: kmalloc(0) returns 16. */
 #define NO_MEMORY_MAX 16
@@ -12,8 +13,9 @@
 /* What the records of an operation have in common. */
 struct operation {
 	__u64 pointers; /* address of the array of the objects' addresses */
-	__u64 site, sample;
+	__u64 site;
 	__u64 a, b; /* of the records */
+	__u32 sample, stack;
 	__u32 kind;
 	__u32 gfp;
 	__s32 node;
@@ -35,6 +37,7 @@ static __always_inline int record_object(__u64 ptr,
 	record->ptr = ptr;
 	record->call_site = operation->site;
 	record->sample = operation->sample;
+	record->stack = operation->stack;
 	record->a = operation->a;
 	record->b = operation->b;
 	record->gfp = operation->gfp;
@@ -68,7 +71,10 @@ static __always_inline bool begin_operation(void *ctx, __u32 start_id,
 		return false;
 	operation->site = known_caller(ctx, start_id);
 	operation->sample = operation->site ? 0 : sample_stack(ctx, start_id);
-	return operation->site != KMTD_BPF_NO_EVENT;
+	if (operation->site == KMTD_BPF_NO_EVENT)
+		return false;
+	operation->stack = save_stack(ctx);
+	return true;
 }
 
 #define HOOK(section, name)                                                    \

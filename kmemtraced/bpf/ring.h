@@ -42,6 +42,7 @@ struct kmtd_bpf_settings {
 				   */
 	__u8 krealloc_gfp_argument; /* index of the argument gfp of krealloc()
 				     */
+	__u8 stacks;		    /* records have stacks */
 };
 
 /* What kmemtraced tells the attached programs. */
@@ -88,7 +89,8 @@ struct kmtd_bpf_record {
 	__u64 b;	 /* allocated bytes, unless the kind says otherwise */
 	__u32 gfp;
 	__s32 node;
-	__u64 sample; /* id of the sample that has the call site; 0: none */
+	__u32 sample; /* id of the sample that has the call site; 0: none */
+	__u32 stack;  /* id of the call stack, from 1 on; 0: none */
 };
 
 struct kmtd_bpf_control {
@@ -185,15 +187,26 @@ static inline __u32 kmtd_bpf_frame_hash(__u64 address)
 
 /* A stack, from which kmemtraced learns the map frames. */
 struct kmtd_bpf_sample {
-	__u64 id;	 /* from 1 on */
+	__u32 id;	 /* from 1 on */
 	__u32 start;	 /* enum kmtd_bpf_start */
 	__u32 n_words;	 /* valid elements of words */
 	__s32 n_callers; /* bytes in callers, or a negative errno */
-	__u32 reserved;
 	__u64 callers[KMTD_BPF_SAMPLE_CALLERS]; /* innermost first */
 	/* The stack from the arguments of the program on. */
 	__u64 words[KMTD_BPF_SAMPLE_WORDS];
 };
+
+/*
+ * The maps of stacks have so many elements each, and a stack can be only in the
+ * element that its hash chooses. If another stack is there, the programs use
+ * the second map, with another hash. The ids of its stacks follow those of the
+ * first map.
+ */
+#define KMTD_BPF_STACKS	   32768
+#define KMTD_BPF_STACK_IDS (2 * KMTD_BPF_STACKS)
+
+/* Addresses of a stack that belong to tracing and the programs, at most. */
+#define KMTD_BPF_STACK_EXTRA 8
 
 /* Bits of the map pids: the kernel's PID_MAX_LIMIT. */
 #define KMTD_BPF_PIDS 4194304

@@ -341,6 +341,8 @@ stock()
 		"$kmt_top/vm/scenarios/bpf.sh"
 	whole_records "$work/stock-$1/capture"
 	python3 "$kmt_top/tests/vm/bpf.py" "$work/stock-$1"
+	kmemtrace-check "$work/stock-$1/stacks"
+	python3 "$kmt_top/tests/vm/stacks.py" "$work/stock-$1/stacks"
 	for file in "$work/stock-$1/killed"/cpu*.out; do
 		[ $(($(stat -c %s "$file") % 64)) = 0 ]
 	done

@@ -102,6 +102,7 @@ class Refused(TracefsTest):
         for args, text in (
                 (["-s", "lttng"], "there is no source 'lttng'"),
                 (["-s", "ftrace", "-F", "size=8"], "no filter but -p"),
+                (["-s", "ftrace", "--stacks"], "ftrace records no stacks"),
                 (["-s", "relay", "-b", "8"], "kmemtrace.subbufs=")):
             self.refused(text, "sources are 'relay'", args=args)
         # The advice depends on whether the programs of BPF were built.
@@ -111,6 +112,8 @@ class Refused(TracefsTest):
                            (["-p", "1,x"], "-p 'x' is not"),
                            (["-p", "-1"], "-p '-1' is not"),
                            (["-p", "0"], "-p '0' is not"),
+                           (["--stacks=0"], "--stacks '0' is not"),
+                           (["--stacks=65"], "--stacks '65' is not"),
                            (["-c"], "-c needs -p or a")):
             code, _, err = Daemon(args).finish()
             self.assertEqual(code, 1)

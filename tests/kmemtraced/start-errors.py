@@ -112,9 +112,9 @@ class Options(DaemonTest):
 class Kernel(DaemonTest):
     """Control files and buffers that are missing, damaged or refused."""
 
-    def refused(self, *texts, **settings):
+    def refused(self, *texts, args=(), **settings):
         """Expect an error message with a cause and an action; no capture remains."""
-        code, out, err = self.run_to_end(**settings)
+        code, out, err = self.run_to_end(*args, **settings)
         self.assertEqual((code, out), (1, ""), err)
         for text in texts:
             self.assertIn(text, err)
@@ -129,8 +129,7 @@ class Kernel(DaemonTest):
     def test_no_kmemtrace_in_this_kernel(self):
         os.mkdir(os.path.join(self.root, "debug"))
         self.refused("there is no kmemtrace in this kernel",
-                     "CONFIG_KMEMTRACE=y, or record its tracepoints with -s "
-                     "ftrace", shim={"debugfs": 1})
+                     "CONFIG_KMEMTRACE=y, or record with -s bpf or -s ftrace", shim={"debugfs": 1})
 
     def test_no_permission(self):
         self.make_kernel()
@@ -153,6 +152,16 @@ class Kernel(DaemonTest):
         self.refused("records of version 0, but kmemtraced")
         self.kernel.put("abi_version", "one\n")
         self.refused("abi_version: 'one' is not a number")
+
+    def test_stacks(self):
+        kernel = self.make_kernel(abi_version=3)
+        self.refused("this kernel's kmemtrace records no stacks: boot it with "
+                     "kmemtrace.stacks=yes", args=["--stacks"])
+        kernel.put("record_size", "72\n")
+        self.refused("from its parameter kmemtrace.stack_depth=",
+                     args=["--stacks=8"])
+        code, _, err = self.run_to_end("-w", "0.1", "--stacks")
+        self.assertEqual(code, 0, err)
 
     def test_other_record_size(self):
         kernel = self.make_kernel(abi_version=3, record=80)

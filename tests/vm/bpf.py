@@ -5,7 +5,8 @@
 Usage: bpf.py DIR
 
 DIR has the folders capture, and size, cache, sample, pid, and counted, which were made
-with a filter or an option, and refused.log, the messages about wrong filters."""
+with a filter or an option, and refused.log, the messages about wrong filters. The
+program stacks.py checks the capture stacks."""
 import collections
 import os
 import sys

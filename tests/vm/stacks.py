@@ -4,7 +4,8 @@
 
 Usage: stacks.py CAPTURE [VMLINUX]
 
-CAPTURE is of version 3 with kmemtrace.stacks=yes, from boot. Every stack number
+CAPTURE is of version 3, made with kmemtrace.stacks=yes from boot or by kmemtraced
+--stacks with BPF programs. Every stack number
 must be in the table, nearly every stack must begin with its record's call site,
 and known call chains must appear. With VMLINUX, which must have debug
 information, kmemtrace-report must print source lines."""

@@ -35,6 +35,7 @@ filtered cache -F cache=dentry,filp,kmalloc-64
 filtered sample -F sample=10
 filtered pid -p $$ -c
 filtered counted --no-recover
+filtered stacks --stacks
 
 # Each mistake in a filter has a message.
 for filter in size= size=9-1 size=x cache=a,,b pid=x pid=4194304 sample=0 other=1 word; do

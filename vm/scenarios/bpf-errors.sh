@@ -1,0 +1,114 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=dash
+# What ends or prevents a recording by the source bpf on an unmodified kernel, and
+# that nothing remains in the kernel. Boot with the program setpriv.
+# shellcheck source-path=SCRIPTDIR source=../guest/lib.sh
+. /lib.sh
+
+# Print the number of BPF programs that the kernel has.
+n_programs()
+{
+	grep -c 'bpf_prog_[0-9a-f]*_' /proc/kallsyms
+}
+
+# The kernel frees programs some time after their last descriptor was closed.
+nothing_remains()
+{
+	[ "$(n_programs)" = "$before" ]
+}
+
+# settle WHAT: fail if programs remain after WHAT.
+settle()
+{
+	wait_until 30 nothing_remains ||
+		fail "$1: the kernel has $(n_programs) programs instead of $before"
+	echo "$1: no program remains"
+}
+
+# refused TEXT COMMAND...: the command shall fail with this text in its message.
+refused()
+{
+	local text=$1
+	shift
+	rm -rf /tmp/refused
+	if "$@" -w 1 -D /tmp/refused >/tmp/refused.log 2>&1; then
+		fail "$* records"
+	fi
+	cat /tmp/refused.log
+	grep -q -- "$text" /tmp/refused.log || fail "no message '$text'"
+	[ "$(wc -l </tmp/refused.log)" = 1 ] || fail "more than one message"
+	[ ! -e /tmp/refused ] || fail "a directory remains"
+	settle "$text"
+}
+
+before=$(n_programs)
+
+bpf_start /out/source
+[ "$(n_programs)" -gt "$before" ] || fail "/proc/kallsyms does not show programs"
+grep -q 'from programs in this kernel (source bpf)' /out/source.log ||
+	fail "the source bpf is not the default"
+
+# A second instance records as well.
+(
+	kmemtraced -w 1 -D /out/second >/out/second.log 2>&1 ||
+		fail "a second kmemtraced: $(cat /out/second.log)"
+) || exit 1
+bpf_stop
+settle "two recordings at once"
+
+# Killed with its cleanup process.
+bpf_start /out/killed
+killall -KILL kmemtraced
+wait "$bpf_daemon" 2>/dev/null
+settle "kill -9"
+
+# Ended many times under load.
+(
+	trap 'exit 0' TERM
+	while :; do
+		work_processes 5
+	done
+) >/dev/null 2>&1 &
+load=$!
+n=0
+while [ $n -lt 20 ]; do
+	kmemtraced -q -w 0.1 -f -D /tmp/often || fail "recording $n under load"
+	n=$((n + 1))
+done
+kill "$load"
+wait "$load" 2>/dev/null
+settle "20 recordings under load"
+
+# A memory limit that is too low for the buffers.
+mkdir -p /tmp/cgroup
+mount -t cgroup2 none /tmp/cgroup || fail "no cgroups"
+echo +memory >/tmp/cgroup/cgroup.subtree_control
+mkdir /tmp/cgroup/small
+echo 33554432 >/tmp/cgroup/small/memory.max
+cat >/tmp/in-small <<'EOF'
+echo 0 >/tmp/cgroup/small/cgroup.procs
+exec "$@"
+EOF
+refused 'free some memory' sh /tmp/in-small kmemtraced -b 65536
+
+# Privileges.
+chmod 1777 /tmp
+refused 'run kmemtraced as root' setpriv --reuid 65534 --clear-groups kmemtraced
+refused 'CAP_BPF and CAP_PERFMON' \
+	setpriv --reuid 65534 --clear-groups --inh-caps +bpf --ambient-caps +bpf kmemtraced -s bpf
+setpriv --reuid 65534 --clear-groups --inh-caps +bpf,+perfmon,+syslog \
+	--ambient-caps +bpf,+perfmon,+syslog kmemtraced -w 1 -D /tmp/capable \
+	>/out/capable.log 2>&1 || fail "CAP_BPF and CAP_PERFMON: $(cat /out/capable.log)"
+cp -r /tmp/capable /out/
+settle "a recording with capabilities"
+
+# Lockdown, which cannot be lowered again.
+mount -t securityfs none /sys/kernel/security || fail "no securityfs"
+echo integrity >/sys/kernel/security/lockdown
+kmemtraced -w 1 -D /out/integrity >/out/integrity.log 2>&1 ||
+	fail "lockdown for integrity: $(cat /out/integrity.log)"
+settle "a recording with lockdown for integrity"
+echo confidentiality >/sys/kernel/security/lockdown
+refused 'locked down (confidentiality)' kmemtraced -s bpf
+refused 'locked down' kmemtraced
