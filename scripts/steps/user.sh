@@ -8,29 +8,43 @@ step_check()
 	make -s -C "$builddir" check
 }
 
-# distcheck STEP [TESTS=...]: make distcheck, with these tests.
-distcheck()
+# complete_tarball BUILD: check that the tarball has each file of the repository.
+complete_tarball()
 {
-	# Use a separate build folder, because other steps build in $builddir.
-	kmt_configure "$work/$1"
-	make -s -C "$work/$1" distcheck AM_DISTCHECK_CONFIGURE_FLAGS=--enable-werror \
-		"${@:2}"
 	if ! git -C "$kmt_top" rev-parse -q --verify HEAD >/dev/null 2>&1; then
 		return 0
 	fi
 	echo "Files that the tarball lacks:"
 	! git -C "$kmt_top" ls-files | grep -vxE '\.clang-format|\.gitignore' |
-		grep -vxFf <(tar -tf "$work/$1"/kmemtrace-*.tar.xz |
-			sed 's,^[^/]*/,,')
+		grep -vxFf <(tar -tf "$1"/kmemtrace-*.tar.xz | sed 's,^[^/]*/,,')
 }
 
-# The step check runs all tests; here a few show that the tarball's programs work.
+# Build the programs from the tarball, install them, and run the installed report.
 step_tarball()
 {
-	distcheck tarball TESTS='tests/report/golden.py tests/kmemtraced/record.py'
+	local dir=$work/tarball source
+
+	kmt_configure "$dir"
+	make -s -C "$dir" dist
+	complete_tarball "$dir"
+	tar -C "$dir" -xf "$dir"/kmemtrace-*.tar.xz
+	source=$(find "$dir" -maxdepth 1 -type d -name 'kmemtrace-*')
+	mkdir "$dir/build"
+	(cd "$dir/build" && "$source/configure" -q --enable-werror --prefix="$dir/installed")
+	make -s -C "$dir/build" -j"$(nproc)" install
+	python3 "$source/tests/lib/mkcapture.py" \
+		"$source/tests/report/fixtures/report-continued.txt" "$dir/capture"
+	"$dir/installed/bin/kmemtrace-report" "$dir/capture" | grep '^CALL SITES'
 }
 
-step_distcheck() { distcheck distcheck; }
+step_distcheck()
+{
+	# Use a separate build folder, because other steps build in $builddir.
+	kmt_configure "$work/distcheck"
+	make -s -C "$work/distcheck" distcheck \
+		AM_DISTCHECK_CONFIGURE_FLAGS=--enable-werror
+	complete_tarball "$work/distcheck"
+}
 
 # Build at each optimization level: some warnings appear only with optimization,
 # others only without.
@@ -59,16 +73,33 @@ step_figures()
 	top_builddir=$builddir python3 "$kmt_top/tests/report/figures-large.py"
 }
 
-step_sanitizers()
+# sanitizers STEP [GROUP=TESTS]...: make check with the sanitizers, but only these
+# tests of a group.
+sanitizers()
 {
-	kmt_configure "$work/sanitizers" --enable-werror --enable-sanitizers
-	make -s -C "$work/sanitizers" -j"$(nproc)"
+	local dir=$work/$1
+
+	kmt_configure "$dir" --enable-werror --enable-sanitizers
+	make -s -C "$dir" -j"$(nproc)"
 	# Ignore leaks: memory that lives until exit is freed by the operating system.
 	# The tests of kernel-patches/apply and of the tests' tools run no program.
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
-		make -s -C "$work/sanitizers" check \
-		KMT_KERNEL_PATCHES_TESTS= KMT_TOOLS_TESTS=
+		make -s -C "$dir" check KMT_KERNEL_PATCHES_TESTS= KMT_TOOLS_TESTS= \
+		"${@:2}"
 }
+
+# Of two groups the tests that reach most of the code in the shortest time; the
+# others repeat the code with other figures or at other moments.
+step_sanitizers()
+{
+	sanitizers sanitizers \
+		KMT_REPORT_TESTS="$(printf 'tests/report/%s.py ' golden marks options \
+			random-captures)" \
+		KMEMTRACED_TESTS="$(printf 'tests/kmemtraced/%s.py ' filter ftrace \
+			ftrace-pairs record snapshot start-errors)"
+}
+
+step_sanitizers_all() { sanitizers sanitizers-all; }
 
 # Run the programs on every fixture under valgrind.
 memcheck=(valgrind -q --error-exitcode=99 --leak-check=full
