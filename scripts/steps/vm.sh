@@ -361,6 +361,20 @@ step_stock_6_1() { stock 6.1; }
 step_stock_6_12() { stock 6.12; }
 step_stock_newest() { stock newest; }
 
+step_stock_errors()
+{
+	local capture
+
+	kmt_build_programs "$builddir"
+	rm -rf "$work/stock-errors"
+	"$kmt_top/vm/run" --kernel "$("$kmt_top/vm/stock" 6.12)" --builddir "$builddir" \
+		--out "$work/stock-errors" --fail-on-trouble --timeout 900 \
+		--program setpriv "$kmt_top/vm/scenarios/bpf-errors.sh"
+	for capture in second capable integrity; do
+		kmemtrace-check "$work/stock-errors/$capture"
+	done
+}
+
 # whole_records CAPTURE: check that the records are complete and that
 # kmemtrace-check finds no error.
 whole_records()
