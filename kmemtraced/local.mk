@@ -46,7 +46,7 @@ kmemtraced_kmemtraced_SOURCES += \
 	kmemtraced/bpf/ring.h
 endif
 kmemtraced_kmemtraced_CFLAGS = $(AM_CFLAGS) $(TRACEEVENT_CFLAGS) \
-	$(LIBBPF_CFLAGS) -pthread
+	$(LIBBPF_CFLAGS) $(KMT_BPF_CFLAGS) -pthread
 kmemtraced_kmemtraced_LDFLAGS = $(AM_LDFLAGS) -pthread
 kmemtraced_kmemtraced_LDADD = $(KMT_TRACEPOINTS_LIBS) $(KMT_CAPTURE_LIBS) \
 	$(KMT_CLI_LIBS) $(LIBBPF_LIBS)
@@ -73,5 +73,11 @@ kmemtraced/bpf/kmemtrace.bpf.o: $(KMT_BPF_FILES)
 kmemtraced/bpf/kmemtrace-no-context.bpf.o: $(KMT_BPF_FILES)
 	$(KMT_BPF_COMPILE) -DKMTD_BPF_NO_CONTEXT
 kmemtraced/kmemtraced-bpf-load.$(OBJEXT): $(KMT_BPF_OBJECTS)
-CLEANFILES += $(KMT_BPF_OBJECTS)
 EXTRA_DIST += kmemtraced/README.md $(KMT_BPF_FILES)
+if BPF
+# A release contains the compiled programs, so make clean preserves them. The
+# assembler finds them in the tree.
+KMT_BPF_CFLAGS = -Wa,-I$(srcdir)
+EXTRA_DIST += $(KMT_BPF_OBJECTS)
+MAINTAINERCLEANFILES = $(KMT_BPF_OBJECTS)
+endif

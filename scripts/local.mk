@@ -6,6 +6,7 @@ EXTRA_DIST += \
 	scripts/install-deps \
 	scripts/kernels \
 	scripts/lib.sh \
+	scripts/package \
 	scripts/steps/kernel.sh \
 	scripts/steps/user.sh \
 	scripts/steps/vm.sh \

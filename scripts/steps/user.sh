@@ -19,7 +19,8 @@ complete_tarball()
 		grep -vxFf <(tar -tf "$1"/kmemtrace-*.tar.xz | sed 's,^[^/]*/,,')
 }
 
-# Build the programs from the tarball, install them, and run the installed report.
+# Build the programs from the tarball without clang, install them, and run the installed
+# report.
 step_tarball()
 {
 	local dir=$work/tarball source
@@ -30,11 +31,36 @@ step_tarball()
 	tar -C "$dir" -xf "$dir"/kmemtrace-*.tar.xz
 	source=$(find "$dir" -maxdepth 1 -type d -name 'kmemtrace-*')
 	mkdir "$dir/build"
-	(cd "$dir/build" && "$source/configure" -q --enable-werror --prefix="$dir/installed")
+	(cd "$dir/build" && "$source/configure" -q --enable-werror BPF_CLANG=false \
+		--prefix="$dir/installed")
 	make -s -C "$dir/build" -j"$(nproc)" install
 	python3 "$source/tests/lib/mkcapture.py" \
 		"$source/tests/report/fixtures/report-continued.txt" "$dir/capture"
 	"$dir/installed/bin/kmemtrace-report" "$dir/capture" | grep '^CALL SITES'
+	if [ "$(uname -m)" = x86_64 ]; then
+		grep -q '^#define HAVE_BPF' "$dir/build/config.h"
+		strings "$dir/installed/sbin/kmemtraced" | grep mm_page_alloc_first
+	fi
+}
+
+# lintian must find nothing, and the packaged programs must record from BPF programs.
+step_package()
+{
+	local out=$work/package messages=$work/package-lintian
+
+	"$kmt_top/scripts/package" --check --out "$out"
+	lintian --allow-root --fail-on warning,error "$out"/*.deb 2>&1 |
+		tee "$messages"
+	! grep -E '^[EW]:' "$messages"
+	dpkg -x "$out"/kmemtrace_*.deb "$work/package-files"
+	"$work/package-files/usr/sbin/kmemtraced" --version |
+		grep -x "kmemtraced $(dpkg-parsechangelog -l "$kmt_top/debian/changelog" -S Version)"
+	if [ "$(uname -m)" = x86_64 ]; then
+		strings "$work/package-files/usr/sbin/kmemtraced" |
+			grep mm_page_alloc_first
+	fi
+	dpkg -x "$out"/kmemtrace-source_*.deb "$work/package-files"
+	"$work/package-files/usr/src/kmemtrace/kernel-patches/apply" --help >/dev/null
 }
 
 step_distcheck()
@@ -237,7 +263,7 @@ step_spdx()
 	local bad
 
 	cd "$kmt_top"
-	bad=$(tree_files | grep -vE '\.(out|expected|json)$|/ABI/testing/|^LICENSES/' |
+	bad=$(tree_files | grep -vE '\.(out|expected|json)$|/ABI/testing/|^LICENSES/|^debian/(changelog|copyright|source/format)$' |
 		while read -r file; do
 			head -n 4 "$file" | grep -q SPDX-License-Identifier ||
 				echo "$file"

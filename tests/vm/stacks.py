@@ -82,7 +82,7 @@ def main():
     symbols = capture.Symbols(directory)
     names = {number: [symbols.function(a) for a in addresses]
              for number, addresses in table.items()}
-    holds("stacks in the table", len(table), len(table) > 1000)
+    holds("stacks in the table", len(table), len(table) > 400)
     deepest = max(map(len, table.values()))
     holds("deepest", deepest, 8 < deepest <= DEPTH)
     counts = collections.Counter()
@@ -122,7 +122,7 @@ def main():
     holds("whole chains in --folded", len(deep), bool(deep))
     owners = report("-q", "--by", "owner", "--csv", directory)
     holds("owners", owners.count("\n"), "kmem_cache_alloc" not in owners
-          and owners.count("\n") > 100)
+          and owners.count("\n") > 80)
     if len(sys.argv) == 3:
         check_source(directory, sys.argv[2])
     return failed()
