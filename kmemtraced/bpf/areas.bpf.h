@@ -35,8 +35,10 @@ static __always_inline int vmalloc_area(__u64 *ctx, bool second)
 /*
  * The same function where the kernel cannot attach programs to a function of so
  * many arguments (until Linux 6.6 on x86): a probe at its entry stores the
- * arguments for a probe at its exit. The kernel does not count how often it
- * skips a probe; other programs at probes of the same CPU may cause that.
+ * arguments for a probe at its exit, by the address of the return address: the
+ * function calls itself for large arrays of pages. The kernel does not count
+ * how often it skips a probe; other programs at probes of the same CPU may
+ * cause that.
  */
 struct vmalloc_arguments {
 	__u64 size, caller;
@@ -56,7 +58,7 @@ SEC("kprobe")
 int vmalloc_enter(struct pt_regs *ctx)
 {
 	struct vmalloc_arguments arguments = {.size = ctx->di, .gfp = ctx->r8};
-	__u64 task = bpf_get_current_pid_tgid(), sp = ctx->sp;
+	__u64 sp = ctx->sp;
 
 	if (!state.recording)
 		return 0;
@@ -65,7 +67,7 @@ int vmalloc_enter(struct pt_regs *ctx)
 			      (const void *)(sp + 2 * sizeof(__u64)));
 	bpf_probe_read_kernel(&arguments.caller, sizeof(arguments.caller),
 			      (const void *)(sp + 3 * sizeof(__u64)));
-	bpf_map_update_elem(&vmalloc_calls, &task, &arguments, BPF_ANY);
+	bpf_map_update_elem(&vmalloc_calls, &sp, &arguments, BPF_ANY);
 	return 0;
 }
 
@@ -73,9 +75,10 @@ SEC("kretprobe")
 int vmalloc_leave(struct pt_regs *ctx)
 {
 	struct operation operation = {.kind = KMTD_BPF_VMALLOC};
-	__u64 task = bpf_get_current_pid_tgid();
+	/* The function has returned: its return address is off the stack. */
+	__u64 sp = ctx->sp - sizeof(__u64);
 	const struct vmalloc_arguments *arguments =
-		bpf_map_lookup_elem(&vmalloc_calls, &task);
+		bpf_map_lookup_elem(&vmalloc_calls, &sp);
 
 	if (!arguments)
 		return 0;
@@ -83,7 +86,7 @@ int vmalloc_leave(struct pt_regs *ctx)
 	operation.gfp = arguments->gfp;
 	operation.node = arguments->node;
 	operation.site = arguments->caller;
-	bpf_map_delete_elem(&vmalloc_calls, &task);
+	bpf_map_delete_elem(&vmalloc_calls, &sp);
 	if (state.recording)
 		record_object(ctx->ax, &operation);
 	return 0;
