@@ -36,6 +36,7 @@ static const char *const allocator_functions[] = {
 	"__folio_alloc_noprof",
 	"__folio_put",
 	"__folio_split",
+	"__free_contig_range_common",
 	"__free_frozen_pages",
 	"__free_pages",
 	"__free_pages_core",
@@ -129,11 +130,45 @@ typedef enum {
 	TRACING
 } Part;
 
-/* A function that is no caller, or at the begin of an interrupt. */
+/* A function that is no caller or begins an interrupt, or one that programs are
+ * attached to. */
 typedef struct {
 	guint64 begin, end;
 	Part part;
+	gint start; /* enum kmtd_bpf_start of the programs that are attached to
+		     * the function; -1: none */
 } Range;
+
+/* The paths whose programs look for the caller, and where they begin. */
+static const struct {
+	enum kmtd_bpf_start start;
+	const char *path;
+} starts[] = {
+	{KMTD_BPF_START_BULK_ALLOC, "bulk_alloc"},
+	{KMTD_BPF_START_BULK_FREE, "bulk_free"},
+	{KMTD_BPF_START_DEFER, "defer"},
+	{KMTD_BPF_START_RCU_SHEAF, "rcu_sheaf"},
+	{KMTD_BPF_START_RCU_SHEAF, "rcu_sheaf_nobarn"},
+	{KMTD_BPF_START_KREALLOC, "krealloc_in_place"},
+	{KMTD_BPF_START_KMALLOC_NOLOCK, "alloc_nolock"},
+	{KMTD_BPF_START_KFREE_NOLOCK, "free_nolock"},
+	{KMTD_BPF_START_PAGE_BULK, "page_bulk"},
+	{KMTD_BPF_START_SPLIT, "split"},
+	{KMTD_BPF_START_SPLIT_FOLIO, "split_folio"},
+	{KMTD_BPF_START_CONTIG, "contig"},
+	{KMTD_BPF_START_TARGET, "migration_target"},
+	{KMTD_BPF_START_UNUSED_TARGET, "unused_target"},
+	{KMTD_BPF_START_VMAP, "mapped_area"},
+	{KMTD_BPF_START_VFREE, "vfree_area"},
+	{KMTD_BPF_START_VFREE_ATOMIC, "vfree_area_atomic"},
+	{KMTD_BPF_START_PERCPU_ALLOC, "percpu_alloc"},
+	{KMTD_BPF_START_PERCPU_FREE, "percpu_free"},
+};
+
+/* The first addresses of a sample, if the program is attached to a function: in
+ * the function that takes the sample, the program, and the code that runs it.
+ */
+#define HOOK_ADDRESSES 3
 
 /* The callers of the latest samples, by id. */
 #define SAMPLES_KEPT 65536
@@ -205,9 +240,28 @@ static gint compare_ranges(gconstpointer a, gconstpointer b)
 	return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
+/* Return a new table of the functions that programs are attached to: name to
+ * enum kmtd_bpf_start plus 1. */
+static GHashTable *hooked_functions_by_name(void)
+{
+	GHashTable *table = g_hash_table_new(g_str_hash, g_str_equal);
+
+	for (gsize i = 0; i < G_N_ELEMENTS(starts); i++) {
+		const char *const *functions =
+			kmtd_bpf_paths_functions(starts[i].path);
+
+		for (guint j = 0; functions && j < 4 && functions[j]; j++)
+			g_hash_table_insert(
+				table, (gpointer)functions[j],
+				GUINT_TO_POINTER(starts[i].start + 1));
+	}
+	return table;
+}
+
 /* Find the functions of struct Range in kallsyms, which may be unsorted. */
 static void find_functions(KmtdBpfCallers *callers, const char *text)
 {
+	g_autoptr(GHashTable) hooked = hooked_functions_by_name();
 	g_autoptr(GArray) symbols = g_array_new(FALSE, FALSE, sizeof(Range));
 	const char *line = text;
 
@@ -227,6 +281,9 @@ static void find_functions(KmtdBpfCallers *callers, const char *text)
 			if (g_str_equal(name, "_etext"))
 				callers->text_end = symbol.begin;
 			symbol.part = part_of(name);
+			symbol.start = GPOINTER_TO_INT(g_hash_table_lookup(
+					       hooked, name)) -
+				       1;
 			g_array_append_val(symbols, symbol);
 		}
 		line = strchr(line, '\n');
@@ -237,7 +294,7 @@ static void find_functions(KmtdBpfCallers *callers, const char *text)
 		Range range = g_array_index(symbols, Range, i);
 		guint j = i + 1;
 
-		if (range.part == CALLER)
+		if (range.part == CALLER && range.start < 0)
 			continue;
 		while (j < symbols->len &&
 		       g_array_index(symbols, Range, j).begin == range.begin)
@@ -249,8 +306,8 @@ static void find_functions(KmtdBpfCallers *callers, const char *text)
 	}
 }
 
-/* Return which part of the kernel contains a return address. */
-static Part find_part(const KmtdBpfCallers *callers, guint64 address)
+/* Return the range that contains a return address, or NULL. */
+static const Range *find_range(const KmtdBpfCallers *callers, guint64 address)
 {
 	guint low = 0, high = callers->functions->len;
 	const Range *range;
@@ -265,9 +322,17 @@ static Part find_part(const KmtdBpfCallers *callers, guint64 address)
 			high = middle;
 	}
 	if (low == 0)
-		return CALLER;
+		return NULL;
 	range = &g_array_index(callers->functions, Range, low - 1);
-	return address <= range->end ? range->part : CALLER;
+	return address <= range->end ? range : NULL;
+}
+
+/* Return which part of the kernel contains a return address. */
+static Part find_part(const KmtdBpfCallers *callers, guint64 address)
+{
+	const Range *range = find_range(callers, address);
+
+	return range ? range->part : CALLER;
 }
 
 gboolean kmtd_bpf_callers_is_tracing(const KmtdBpfCallers *callers,
@@ -370,9 +435,11 @@ static void learn_frame(KmtdBpfCallers *callers, guint64 address,
 		publish(callers, address, frame);
 }
 
-static void learn_start(KmtdBpfCallers *callers, guint32 start, guint32 words)
+static void learn_start(KmtdBpfCallers *callers, guint32 start, guint32 words,
+			gboolean direct)
 {
-	guint32 bytes = words * (guint32)sizeof(guint64);
+	guint32 bytes = words * (guint32)sizeof(guint64) |
+			(direct ? KMTD_BPF_START_DIRECT : 0);
 
 	if (start >= KMTD_BPF_N_STARTS || callers->starts[start] == bytes)
 		return;
@@ -402,12 +469,29 @@ static guint32 find_word(const struct kmtd_bpf_sample *sample, guint32 from,
 	return found;
 }
 
-/* Return the index of the function with the tracepoint or hook, or @n. */
+/*
+ * Return the index of the function with the tracepoint or hook, or @n. *@direct
+ * receives whether that function is not on the stack; the index is then that of
+ * the address that called it.
+ */
 static guint find_first(const KmtdBpfCallers *callers,
-			const struct kmtd_bpf_sample *sample, guint n)
+			const struct kmtd_bpf_sample *sample, guint n,
+			gboolean *direct)
 {
 	guint first = 0;
 
+	*direct = FALSE;
+	if (sample->start != KMTD_BPF_START_PAGE_ALLOC &&
+	    sample->start != KMTD_BPF_START_PAGE_FREE) {
+		const Range *range =
+			n > HOOK_ADDRESSES
+				? find_range(callers,
+					     sample->callers[HOOK_ADDRESSES])
+				: NULL;
+
+		*direct = !range || range->start != (gint)sample->start;
+		return MIN(n, HOOK_ADDRESSES);
+	}
 	/* The code of the programs is outside of the kernel's. */
 	while (first < n && (sample->callers[first] < callers->text_begin ||
 			     sample->callers[first] >= callers->text_end))
@@ -428,14 +512,14 @@ static guint64 next_caller(const struct kmtd_bpf_sample *sample, guint i,
  * last one. */
 static void learn_chain(KmtdBpfCallers *callers,
 			const struct kmtd_bpf_sample *sample, guint first,
-			guint last, guint n, guint64 flags)
+			guint last, guint n, guint64 flags, gboolean direct)
 {
 	guint32 at = find_word(sample, 0, sample->callers[first],
 			       next_caller(sample, first, n));
 
 	if (at == sample->n_words)
 		return;
-	learn_start(callers, sample->start, at);
+	learn_start(callers, sample->start, at, direct);
 	for (guint i = first; i < last; i++) {
 		guint32 next = find_word(sample, at + 1, sample->callers[i + 1],
 					 next_caller(sample, i + 1, n));
@@ -444,7 +528,7 @@ static void learn_chain(KmtdBpfCallers *callers,
 		    next - at > KMTD_BPF_FRAME_DISTANCE)
 			return;
 		learn_frame(callers, sample->callers[i], next - at,
-			    i == first ? KMTD_BPF_FRAME_FIRST : 0);
+			    i == first && !direct ? KMTD_BPF_FRAME_FIRST : 0);
 		at = next;
 	}
 	learn_frame(callers, sample->callers[last], 0, flags);
@@ -478,22 +562,22 @@ static int take_sample(void *data, void *event, size_t n_bytes)
 {
 	KmtdBpfCallers *callers = data;
 	const struct kmtd_bpf_sample *sample = event;
-	gboolean is_event = TRUE;
-	guint n, first, last;
+	gboolean is_event = TRUE, direct;
+	guint n, first, last, begin;
 
 	if (n_bytes < sizeof(*sample) || sample->n_callers <= 0)
 		return 0;
 	callers->n_samples++;
 	n = MIN((guint)sample->n_callers / (guint)sizeof(guint64),
 		KMTD_BPF_SAMPLE_CALLERS);
-	first = find_first(callers, sample, n);
+	first = find_first(callers, sample, n, &direct);
 	/* The function with the tracepoint is never a caller. */
-	for (last = first + 1; last < n; last++) {
+	begin = direct ? first : first + 1;
+	for (last = begin; last < n; last++) {
 		Part part = find_part(callers, sample->callers[last]);
 
-		if (last > first + 1 && is_trampoline(callers, sample, last))
+		if (last > begin && is_trampoline(callers, sample, last))
 			continue;
-
 		is_event = part != PREPARING || !may_be_no_event(sample->start);
 		if (part == CALLER || part == INTERRUPT || !is_event)
 			break;
@@ -504,7 +588,8 @@ static int take_sample(void *data, void *event, size_t n_bytes)
 	callers->kept[sample->id % SAMPLES_KEPT].caller =
 		is_event ? sample->callers[last] : KMTD_BPF_NO_EVENT;
 	learn_chain(callers, sample, first, last, n,
-		    is_event ? KMTD_BPF_FRAME_CALLER : KMTD_BPF_FRAME_NO_EVENT);
+		    is_event ? KMTD_BPF_FRAME_CALLER : KMTD_BPF_FRAME_NO_EVENT,
+		    direct);
 	return 0;
 }
 

@@ -64,6 +64,8 @@ static void set_cache(KmtdBpfNames *names,
 {
 	cache->object_size = described->object_size;
 	cache->size = described->size;
+	cache->is_kmalloc = g_str_has_prefix(described->name, "kmalloc-") ||
+			    g_str_has_prefix(described->name, "dma-kmalloc-");
 	cache->number = kmt_tracepoint_tables_cache(
 		names->caches, described->name, described->object_size,
 		described->size);

@@ -216,6 +216,14 @@ static const char *function_of(const struct btf *btf, const char *name)
 	return NULL;
 }
 
+const char *const *kmtd_bpf_paths_functions(const char *name)
+{
+	for (gsize i = 0; i < G_N_ELEMENTS(paths); i++)
+		if (g_str_equal(paths[i].name, name))
+			return paths[i].functions;
+	return NULL;
+}
+
 /* Describe the functions of the paths. */
 static void describe_functions(const struct btf *btf,
 			       struct kmtd_bpf_settings *settings)

@@ -66,6 +66,7 @@ typedef struct {
 	guint32 object_size, size; /* bytes; 0: unknown */
 	guint16 number;		   /* KMEMTRACE_CACHE_NONE: unknown */
 	gboolean is_left_out;	   /* by the filter */
+	gboolean is_kmalloc;	   /* a cache of kmalloc() */
 } KmtdBpfCache;
 
 /* Number of caches that a stream finds without a lock. */
@@ -210,6 +211,10 @@ void kmtd_bpf_paths_choose(KmtdBpfPrograms *programs, const struct btf *btf);
  * program that could not be attached.
  */
 void kmtd_bpf_paths_complete(KmtdBpfPrograms *programs);
+
+/* Return the functions that the path @name can have, an array of 4 strings of
+ * which the unused ones are NULL, or NULL if there is no such path. */
+const char *const *kmtd_bpf_paths_functions(const char *name);
 
 /*
  * Return what the attached programs do not record: a new array of constant

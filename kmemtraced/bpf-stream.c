@@ -192,8 +192,10 @@ static gboolean set_cache(KmtdBpfStream *stream,
 {
 	KmtdBpfCache cache = find_cache(stream, from->a, time);
 
-	to->v1.type_id = KMEMTRACE_TYPE_CACHE;
-	to->cache = cache.number;
+	if (from->b == 0 || !cache.is_kmalloc) {
+		to->v1.type_id = KMEMTRACE_TYPE_CACHE;
+		to->cache = cache.number;
+	}
 	if (to->v1.event_id == KMEMTRACE_EVENT_ALLOC)
 		set_sizes(to, MAX(cache.object_size, 1), MAX(cache.size, 1),
 			  from);

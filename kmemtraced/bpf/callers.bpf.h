@@ -20,7 +20,8 @@ struct {
 
 /*
  * For each enum kmtd_bpf_start, the distance in bytes from the arguments of the
- * program to the first return address outside of tracing; 0: not known yet.
+ * program to the first return address outside of tracing, and
+ * KMTD_BPF_START_DIRECT; 0: not known yet.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -55,21 +56,27 @@ static __always_inline __u64 known_caller(void *ctx, __u32 start_id)
 {
 	const __u32 *start = bpf_map_lookup_elem(&starts, &start_id);
 	__u64 slot, address, frame;
+	bool direct;
 
 	if (!start || !*start)
 		return 0;
-	slot = (__u64)ctx + *start;
+	direct = *start & KMTD_BPF_START_DIRECT;
+	slot = (__u64)ctx + (*start & ~KMTD_BPF_START_DIRECT);
 	for (int i = 0; i < CHAIN_MAX; i++) {
 		if (bpf_probe_read_kernel(&address, sizeof(address),
 					  (const void *)slot))
 			return 0;
 		frame = find_frame(address);
-		if (!frame || (i == 0 && !(frame & KMTD_BPF_FRAME_FIRST)))
+		if (!frame)
 			return 0;
-		if (i > 0 && (frame & KMTD_BPF_FRAME_NO_EVENT))
+		if (i == 0 && !direct) {
+			if (!(frame & KMTD_BPF_FRAME_FIRST))
+				return 0;
+		} else if (frame & KMTD_BPF_FRAME_NO_EVENT) {
 			return KMTD_BPF_NO_EVENT;
-		if (i > 0 && (frame & KMTD_BPF_FRAME_CALLER))
+		} else if (frame & KMTD_BPF_FRAME_CALLER) {
 			return address;
+		}
 		slot += (frame >> KMTD_BPF_FRAME_SHIFT &
 			 KMTD_BPF_FRAME_DISTANCE) *
 			sizeof(__u64);

@@ -65,7 +65,8 @@ enum kmtd_bpf_kind {
 	KMTD_BPF_KMALLOC,
 	KMTD_BPF_KFREE,
 	KMTD_BPF_CACHE_ALLOC, /* a: struct kmem_cache * */
-	KMTD_BPF_CACHE_FREE,  /* a: as for KMTD_BPF_CACHE_ALLOC */
+	KMTD_BPF_CACHE_FREE,  /* a: as for KMTD_BPF_CACHE_ALLOC; b: 1 if the
+			       * object may be of kmalloc(), otherwise 0 */
 	KMTD_BPF_PAGE_ALLOC,  /* ptr: struct page *; a: order */
 	KMTD_BPF_PAGE_FREE,   /* as KMTD_BPF_PAGE_ALLOC */
 	KMTD_BPF_PAGE_BULK,   /* one of many allocated pages, as PAGE_ALLOC */
@@ -207,6 +208,13 @@ struct kmtd_bpf_sample {
 
 /* Addresses of a stack that belong to tracing and the programs, at most. */
 #define KMTD_BPF_STACK_EXTRA 8
+
+/*
+ * A bit in the elements of the map starts: the first return address is that of
+ * the caller. Since Linux 6.19 the function that a program is attached to has
+ * no return address on the stack when it returns to the program.
+ */
+#define KMTD_BPF_START_DIRECT (1U << 31)
 
 /* Bits of the map pids: the kernel's PID_MAX_LIMIT. */
 #define KMTD_BPF_PIDS 4194304

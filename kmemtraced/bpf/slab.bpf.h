@@ -73,6 +73,7 @@ static __always_inline int rcu_sheaf(__u64 *ctx, bool second)
 							   struct slab_sheaf,
 							   callback_head));
 	operation.a = (__u64)BPF_CORE_READ(sheaf, cache);
+	operation.b = 1;
 	operation.pointers = (__u64)&sheaf->objects[0];
 	if (begin_operation(ctx, KMTD_BPF_START_RCU_SHEAF, second, head,
 			    &operation))

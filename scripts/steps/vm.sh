@@ -348,6 +348,22 @@ stock()
 	done
 }
 
+# gap_stock VERSION: the gap test on an unmodified kernel, recorded by the source bpf.
+gap_stock()
+{
+	kmt_build_programs "$builddir"
+	rm -rf "$work/gap-stock-$1"
+	"$kmt_top/vm/run" --kernel "$("$kmt_top/vm/stock" --module "$kmt_top/vm/gap" "$1")" \
+		--builddir "$builddir" --out "$work/gap-stock-$1" --memory 5120 \
+		--timeout 900 --append 'hugetlb_cma=1G kmt_bpf' \
+		"$kmt_top/vm/scenarios/gap.sh"
+	judge_gap "$work/gap-stock-$1"
+	kmemtrace-check "$work/gap-stock-$1/capture"
+}
+step_gap_stock_6_1() { gap_stock 6.1; }
+step_gap_stock_6_12() { gap_stock 6.12; }
+step_gap_stock_newest() { gap_stock newest; }
+
 # The gap test, recorded by the source bpf.
 step_gap_bpf()
 {

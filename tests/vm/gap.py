@@ -50,25 +50,27 @@ CLOCK_NS = 100000
 PAGE = 4096
 
 
-# What the source bpf records in another way than relay. Each difference must occur.
+# What the source bpf records in another way than relay. Each difference must occur on
+# the patched Linux 6.12.
 BPF_DIFFERENCES = (
     (r"freed as kmalloc by|handed over as another type",
      "the tracepoint of kfree() does not tell the cache"),
     (r"gap_free_pages_held", "the pages of a held block are freed one by one"),
     (r"gap_vrealloc vmalloc", "no program sees vrealloc() in place"),
     (r"gap_vfree_deferred", "the patched vfree() does not call vfree_atomic()"),
-    (r"gap_folio_alloc pages: gfp", "the flags are those of the page allocator"),
+    (r"gap_(folio_alloc|alloc_pages_nolock) pages: gfp",
+     "the flags are those of the page allocator"),
     (r"gap_alloc_pages_exact pages", "a block is recorded, and then its split"),
     (r"pages were migrated", "the frees of sources have other callers"))
 
 
-def explain_bpf(problems):
+def explain_bpf(problems, is_patched):
     """Print how many problems the source bpf explains; return the others."""
     for pattern, reason in BPF_DIFFERENCES:
         explained = [p for p in problems if re.search(pattern, p)]
         print(f"gap.py: {len(explained)} differences: {reason}")
         problems = [p for p in problems if p not in explained]
-        if not explained:
+        if is_patched and not explained:
             problems.append(f"this difference did not occur: {reason}")
     return problems
 
@@ -115,7 +117,7 @@ def module_caches(directory):
             if cache[4].startswith("kmt_gap")}
 
 
-def collect(events, symbols, own_caches):
+def collect(events, symbols, own_caches, from_boot):
     made = collections.defaultdict(Made)
     live, since, size, cache_of, deferred = {}, {}, {}, {}, set()
     pages = collections.defaultdict(list)
@@ -159,7 +161,7 @@ def collect(events, symbols, own_caches):
                 if owner[0].startswith("gap_") and owner[1] != kind:
                     problems.append(f"{owner}: freed as {kind} by {function}")
             elif (function.startswith("gap_") or event.cache in own_caches
-                  or kind == "vmalloc"):
+                  or (kind == "vmalloc" and from_boot)):
                 problems.append(f"{function}: freed {event.ptr:#x} ({kind}),"
                                 " which was not allocated")
     return made, pages, problems
@@ -356,8 +358,9 @@ def main():
     if int(capture.meta(directory).get("overruns", -1)):
         sys.exit(f"gap.py: {directory}: events were lost, nothing can be said")
     symbols = capture.Symbols(directory)
+    is_bpf = capture.meta(directory).get("source") == "bpf"
     made, pages, problems = collect(capture.read(directory), symbols,
-                                    module_caches(directory))
+                                    module_caches(directory), not is_bpf)
     version = capture.version(directory)
     checked, more = check(lines, made, pages, version, directory)
     n_deferred = sum(sum(entry.deferred_by.values()) for entry in made.values())
@@ -369,8 +372,9 @@ def main():
         if line[0] == "no":
             print("gap.py: note: " + " ".join(line))
     problems += more
-    if capture.meta(directory).get("source") == "bpf":
-        problems = explain_bpf(problems)
+    if is_bpf:
+        problems = explain_bpf(problems, any(
+            name.startswith("kmemtrace_") for name in symbols.address))
     for problem in problems:
         print("gap.py: " + problem)
     print(f"gap.py: {checked} statements of the module checked,"

@@ -58,7 +58,7 @@ static noinline void gap_vmalloc_large(void)
 }
 
 /* Functions that free an area and its array of pages on one of the kernels. */
-#define KVFREES	"kvfree|gap_kvmalloc|__vfree|__vunmap|gap_vmallocs"
+#define KVFREES	"kvfree|gap_kvmalloc|vfree|__vfree|__vunmap|gap_vmallocs"
 
 /* @size: more than kmalloc() allocates, a multiple of the huge page size. */
 static noinline void gap_kvmalloc(size_t size)

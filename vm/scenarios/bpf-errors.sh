@@ -94,10 +94,10 @@ refused 'free some memory' sh /tmp/in-small kmemtraced -b 65536
 
 # Privileges.
 chmod 1777 /tmp
-refused 'run kmemtraced as root' setpriv --reuid 65534 --clear-groups kmemtraced
+refused 'run kmemtraced as root' /bin/setpriv --reuid 65534 --clear-groups kmemtraced
 refused 'CAP_BPF and CAP_PERFMON' \
-	setpriv --reuid 65534 --clear-groups --inh-caps +bpf --ambient-caps +bpf kmemtraced -s bpf
-setpriv --reuid 65534 --clear-groups --inh-caps +bpf,+perfmon,+syslog \
+	/bin/setpriv --reuid 65534 --clear-groups --inh-caps +bpf --ambient-caps +bpf kmemtraced -s bpf
+/bin/setpriv --reuid 65534 --clear-groups --inh-caps +bpf,+perfmon,+syslog \
 	--ambient-caps +bpf,+perfmon,+syslog kmemtraced -w 1 -D /tmp/capable \
 	>/out/capable.log 2>&1 || fail "CAP_BPF and CAP_PERFMON: $(cat /out/capable.log)"
 cp -r /tmp/capable /out/

@@ -93,10 +93,11 @@ counted split thp_split_page >>/tmp/statements
 counted migrated pgmigrate_success >>/tmp/statements
 if [ -n "$bpf" ]; then
 	bpf_stop
+	grep -q ', 0 events lost' "$bpf_capture.log" || fail "events were lost"
 else
 	daemon_stop
+	[ "$(total_overruns)" = 0 ] || fail "events were lost"
 fi
-[ "$(total_overruns)" = 0 ] || fail "events were lost"
 dmesg >/out/gap.log
 cat /tmp/statements >>/out/gap.log
 stacks_are_right
