@@ -377,6 +377,24 @@ step_stock_6_1() { stock 6.1; }
 step_stock_6_12() { stock 6.12; }
 step_stock_newest() { stock newest; }
 
+# load_stock VERSION: ten minutes of load. No object may be allocated while it is live,
+# and none freed twice.
+load_stock()
+{
+	local capture=$work/load-stock-$1/capture
+
+	kmt_build_programs "$builddir"
+	rm -rf "$work/load-stock-$1"
+	"$kmt_top/vm/run" --kernel "$("$kmt_top/vm/stock" "$1")" --builddir "$builddir" \
+		--out "$work/load-stock-$1" --fail-on-trouble --timeout 1500 \
+		--disk-size 8192 --append "seconds=600" "$kmt_top/vm/scenarios/bpf-load.sh"
+	whole_records "$capture"
+	grep -x 'overruns=0' "$capture/kmemtrace.meta"
+}
+step_load_stock_6_1() { load_stock 6.1; }
+step_load_stock_6_12() { load_stock 6.12; }
+step_load_stock_newest() { load_stock newest; }
+
 step_stock_errors()
 {
 	local capture
