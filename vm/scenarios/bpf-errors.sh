@@ -103,6 +103,17 @@ refused 'CAP_BPF and CAP_PERFMON' \
 cp -r /tmp/capable /out/
 settle "a recording with capabilities"
 
+# Without the capabilities, root records from the tracepoints, and learns why.
+mount -t tracefs none /sys/kernel/tracing || fail "no tracefs"
+lacking=-bpf,-perfmon,-sys_admin
+/bin/setpriv --bounding-set $lacking --inh-caps $lacking \
+	kmemtraced -w 1 -D /out/tracepoints >/out/tracepoints.log 2>&1 ||
+	fail "tracepoints: $(cat /out/tracepoints.log)"
+cat /out/tracepoints.log
+grep -q 'instead of BPF programs, because the kernel does not permit' /out/tracepoints.log ||
+	fail "the reason for the source ftrace is missing"
+settle "a recording from tracepoints"
+
 # Lockdown, which cannot be lowered again.
 mount -t securityfs none /sys/kernel/security || fail "no securityfs"
 echo integrity >/sys/kernel/security/lockdown
