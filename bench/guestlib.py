@@ -72,14 +72,15 @@ def boot(kernel, scenario, append="", options=(), timeout=900, arch="x86_64"):
     return result.stderr
 
 
-def parse_costs(console):
+def parse_costs(console, tracers=TRACERS):
     """Return the size of a record (None without kmemtrace) and the figures
-    {(tracer, workload): (instructions, events)} of the scenario cost."""
+    {(tracer, workload): (instructions, events)} of the scenario cost, or of another
+    one with these tracers."""
     figures = {}
     record = None
     for line in console.splitlines():
         match = re.match(r"cost: (\w+) (\w+) (\d+) (\d+)\s*$", line)
-        if match and match[1] in TRACERS:
+        if match and match[1] in tracers:
             figures[match[1], match[2]] = int(match[3]), int(match[4])
         match = re.match(r"cost: record (\d+)\s*$", line)
         if match:
