@@ -108,6 +108,9 @@ static int load_object(KmtdBpfPrograms *programs, const struct btf *btf,
 	bpf_map__set_max_entries(
 		kmtd_bpf_find_map(programs->object, "unbuffered"),
 		programs->n_possible);
+	bpf_map__set_max_entries(
+		kmtd_bpf_find_map(programs->object, "controls"),
+		programs->n_possible);
 	if (programs->stack_depth) {
 		set_stack_map(programs, "stacks");
 		set_stack_map(programs, "more_stacks");
@@ -145,24 +148,46 @@ static void destroy_link(gpointer link)
 	bpf_link__destroy(link);
 }
 
-/* Map the value of a section of variables. Return NULL with an error. */
-static void *map_section(KmtdBpfPrograms *programs, const char *name,
-			 GError **error)
+/*
+ * Map the @n_bytes bytes of a map, or of a section of variables. Return NULL
+ * with an error.
+ */
+static void *map_memory(KmtdBpfPrograms *programs, const char *name,
+			gsize n_bytes, GError **error)
 {
 	const struct bpf_map *map = kmtd_bpf_find_map(programs->object, name);
-	void *value = map ? mmap(NULL, (gsize)sysconf(_SC_PAGESIZE),
-				 PROT_READ | PROT_WRITE, MAP_SHARED,
-				 bpf_map__fd(map), 0)
+	void *value = map ? mmap(NULL, n_bytes, PROT_READ | PROT_WRITE,
+				 MAP_SHARED, bpf_map__fd(map), 0)
 			  : MAP_FAILED;
 
 	if (value != MAP_FAILED) {
 		/* The cleanup process shall not keep the map in the kernel. */
-		(void)madvise(value, (gsize)sysconf(_SC_PAGESIZE),
-			      MADV_DONTFORK);
+		(void)madvise(value, n_bytes, MADV_DONTFORK);
 		return value;
 	}
 	kmtd_bpf_set_error(error, errno, "map the variables of BPF programs");
 	return NULL;
+}
+
+static gsize controls_bytes(const KmtdBpfPrograms *programs)
+{
+	return programs->n_possible * sizeof(*programs->controls);
+}
+
+/* Map what the programs share with this process. */
+static gboolean map_shared(KmtdBpfPrograms *programs, GError **error)
+{
+	programs->state = map_memory(programs, ".data.state",
+				     sizeof(*programs->state), error);
+	if (!programs->state)
+		return FALSE;
+	programs->counters = map_memory(programs, ".data.counters",
+					sizeof(*programs->counters), error);
+	if (!programs->counters)
+		return FALSE;
+	programs->controls = map_memory(programs, "controls",
+					controls_bytes(programs), error);
+	return programs->controls != NULL;
 }
 
 gboolean kmtd_bpf_programs_load(KmtdBpfPrograms *programs, guint32 n_slots,
@@ -193,21 +218,20 @@ gboolean kmtd_bpf_programs_load(KmtdBpfPrograms *programs, guint32 n_slots,
 		return FALSE;
 	}
 	kmtd_bpf_find_counters(programs);
-	programs->state = map_section(programs, ".data.state", error);
-	programs->counters =
-		programs->state ? map_section(programs, ".data.counters", error)
-				: NULL;
-	return programs->counters != NULL;
+	return map_shared(programs, error);
 }
 
 void kmtd_bpf_programs_unload(KmtdBpfPrograms *programs)
 {
 	if (programs->state)
-		munmap((void *)programs->state, (gsize)sysconf(_SC_PAGESIZE));
+		munmap(programs->state, sizeof(*programs->state));
 	if (programs->counters)
-		munmap(programs->counters, (gsize)sysconf(_SC_PAGESIZE));
+		munmap(programs->counters, sizeof(*programs->counters));
+	if (programs->controls)
+		munmap(programs->controls, controls_bytes(programs));
 	programs->state = NULL;
 	programs->counters = NULL;
+	programs->controls = NULL;
 	g_clear_pointer(&programs->links, g_hash_table_unref);
 	g_clear_pointer(&programs->absent, g_hash_table_unref);
 	g_clear_pointer(&programs->attached, g_hash_table_unref);

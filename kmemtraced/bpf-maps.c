@@ -39,5 +39,5 @@ int kmtd_bpf_create_buffer(guint32 n_slots)
 
 	return bpf_map_create(BPF_MAP_TYPE_ARRAY, "kmemtrace_cpu",
 			      sizeof(guint32), sizeof(struct kmtd_bpf_record),
-			      n_slots + KMTD_BPF_CONTROL_SLOTS, &options);
+			      n_slots, &options);
 }

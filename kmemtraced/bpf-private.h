@@ -50,6 +50,7 @@ typedef struct {
 	/* Variables of the programs, in shared memory. */
 	struct kmtd_bpf_state *state;
 	struct kmtd_bpf_counters *counters;
+	struct kmtd_bpf_control *controls; /* by CPU, n_possible elements */
 } KmtdBpfPrograms;
 
 /* The callers of the page allocator. Any thread may use it. */

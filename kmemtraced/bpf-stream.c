@@ -28,7 +28,7 @@
 
 static struct kmtd_bpf_control *control_of(const KmtdBpfStream *stream)
 {
-	return (struct kmtd_bpf_control *)stream->slots;
+	return &stream->bpf->programs.controls[stream->cpu];
 }
 
 static struct kmtd_bpf_record *slot_at(const KmtdBpfStream *stream,
@@ -36,7 +36,7 @@ static struct kmtd_bpf_record *slot_at(const KmtdBpfStream *stream,
 {
 	guint64 mask = stream->bpf->programs.n_slots - 1;
 
-	return &stream->slots[KMTD_BPF_CONTROL_SLOTS + (position & mask)];
+	return &stream->slots[position & mask];
 }
 
 static gint64 now_ns(void)
@@ -518,9 +518,7 @@ static gboolean map_buffer(KmtdBpfStream *stream, GError **error)
 	stream->fd = kmtd_bpf_programs_add_buffer(programs, stream->cpu, error);
 	if (stream->fd < 0)
 		return FALSE;
-	stream->map_bytes =
-		((gsize)programs->n_slots + KMTD_BPF_CONTROL_SLOTS) *
-		sizeof(*stream->slots);
+	stream->map_bytes = (gsize)programs->n_slots * sizeof(*stream->slots);
 	map = mmap(NULL, stream->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
 		   stream->fd, 0);
 	if (map == MAP_FAILED) {

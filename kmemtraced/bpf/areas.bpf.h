@@ -25,9 +25,7 @@ static __always_inline int vmalloc_area(__u64 *ctx, bool second)
 	bpf_get_func_ret(ctx, &result);
 	operation.gfp = gfp;
 	operation.node = node;
-	if (enter(&context) &&
-	    !seen(&context, ctx, second, result + operation.kind) &&
-	    state.recording)
+	if (begin(&context, ctx, second, result + operation.kind))
 		record_object(result, &operation);
 	return 0;
 }

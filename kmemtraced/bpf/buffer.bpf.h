@@ -39,6 +39,15 @@ struct {
 		});
 } buffers SEC(".maps");
 
+/* The control block of each CPU. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__uint(max_entries, 1); /* the possible CPUs, set by kmemtraced */
+	__type(value, struct kmtd_bpf_control);
+} controls SEC(".maps");
+
 /* Events of CPUs that have no buffer yet. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -89,6 +98,7 @@ static __always_inline bool in_interrupt(void)
 struct context {
 	struct kmtd_bpf_control *control;
 	void *buffer;
+	__u64 pid_tgid; /* of the task, or of the interrupted task */
 	__u32 flags;
 };
 
@@ -104,7 +114,7 @@ static __noinline int lose_unbuffered(__u32 cpu)
 
 static __always_inline bool enter(struct context *context)
 {
-	__u32 cpu = bpf_get_smp_processor_id(), zero = 0;
+	__u32 cpu = bpf_get_smp_processor_id();
 	__u32 count = preempt_count();
 
 	context->buffer = bpf_map_lookup_elem(&buffers, &cpu);
@@ -112,9 +122,10 @@ static __always_inline bool enter(struct context *context)
 		lose_unbuffered(cpu);
 		return false;
 	}
-	context->control = bpf_map_lookup_elem(context->buffer, &zero);
+	context->control = bpf_map_lookup_elem(&controls, &cpu);
 	if (!context->control)
 		return false;
+	context->pid_tgid = bpf_get_current_pid_tgid();
 	context->flags = 0;
 	if (count & SOFTIRQ_SERVING)
 		context->flags = FLAG_SOFTIRQ;
@@ -138,7 +149,7 @@ take_slot(struct context *context)
 {
 	__u32 slot = __sync_fetch_and_add(&context->control->head, 1);
 
-	slot = KMTD_BPF_CONTROL_SLOTS + (slot & (settings.n_slots - 1));
+	slot &= settings.n_slots - 1;
 	return bpf_map_lookup_elem(context->buffer, &slot);
 }
 
@@ -182,8 +193,7 @@ static __always_inline struct kmtd_bpf_record *reserve(struct context *context)
  * Return whether the first program of this event has recorded it. @token
  * identifies the event among those with the same address of arguments.
  */
-static __always_inline bool seen(struct context *context, const void *ctx,
-				 bool second, __u64 token)
+static __always_inline bool seen(const void *ctx, bool second, __u64 token)
 {
 	__u64 *mark, old, at;
 	__u32 key;
@@ -211,8 +221,21 @@ static __always_inline bool seen(struct context *context, const void *ctx,
 		*mark = 0;
 		return true;
 	}
-	__sync_fetch_and_add(&context->control->n_replaced, 1);
 	return false;
+}
+
+/*
+ * Begin an event. Return false if it is not to be recorded: another program of
+ * the event has recorded it, nothing is recorded, or the CPU has no buffer.
+ */
+static __always_inline bool begin(struct context *context, const void *ctx,
+				  bool second, __u64 token)
+{
+	if (seen(ctx, second, token) || !enter(context))
+		return false;
+	if (second)
+		__sync_fetch_and_add(&context->control->n_replaced, 1);
+	return state.recording;
 }
 
 #endif

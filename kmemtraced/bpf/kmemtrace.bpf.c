@@ -27,8 +27,7 @@ static __always_inline int record_event(struct bpf_raw_tracepoint_args *ctx,
 	__u32 start = kind == KMTD_BPF_PAGE_ALLOC ? KMTD_BPF_START_PAGE_ALLOC
 						  : KMTD_BPF_START_PAGE_FREE;
 
-	if (!enter(&context) || seen(&context, ctx, second, ptr + kind) ||
-	    !state.recording || ptr <= NO_MEMORY_MAX ||
+	if (!begin(&context, ctx, second, ptr + kind) || ptr <= NO_MEMORY_MAX ||
 	    !passes(&context, kind, ptr, a))
 		return 0;
 	if (is_page(kind))
@@ -47,7 +46,7 @@ static __always_inline int record_event(struct bpf_raw_tracepoint_args *ctx,
 	record->b = b;
 	record->gfp = gfp;
 	record->node = node;
-	commit(&context, record, kind, (__u32)bpf_get_current_pid_tgid());
+	commit(&context, record, kind, (__u32)context.pid_tgid);
 	return 0;
 }
 

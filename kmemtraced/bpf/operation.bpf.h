@@ -42,8 +42,7 @@ static __always_inline int record_object(__u64 ptr,
 	record->b = operation->b;
 	record->gfp = operation->gfp;
 	record->node = operation->node;
-	commit(&context, record, operation->kind,
-	       (__u32)bpf_get_current_pid_tgid());
+	commit(&context, record, operation->kind, (__u32)context.pid_tgid);
 	return 0;
 }
 
@@ -65,9 +64,7 @@ static __always_inline bool begin_operation(void *ctx, __u32 start_id,
 {
 	struct context context;
 
-	if (!enter(&context) ||
-	    seen(&context, ctx, second, token + operation->kind) ||
-	    !state.recording)
+	if (!begin(&context, ctx, second, token + operation->kind))
 		return false;
 	operation->site = known_caller(ctx, start_id);
 	operation->sample = operation->site ? 0 : sample_stack(ctx, start_id);

@@ -84,7 +84,7 @@ static __always_inline bool is_own(const struct context *context, __u32 kind,
 	    release_own(context->control, ptr, kind))
 		return true;
 	return is_allocation(kind) && !context->flags &&
-	       bpf_get_current_pid_tgid() >> 32 == state.own_tgid &&
+	       context->pid_tgid >> 32 == state.own_tgid &&
 	       add_own(context->control, ptr, word, bit);
 }
 

@@ -2,10 +2,10 @@
 /*
  * What the BPF programs write and kmemtraced reads.
  *
- * The buffer of a CPU is an array map that kmemtraced maps into its memory.
- * Slot 0 is the control block, and then follows a power of two of record slots.
- * Positions count records since the start and never wrap; position p is in the
- * slot 1 + p % n.
+ * The buffer of a CPU is an array map that kmemtraced maps into its memory: a
+ * power of two of record slots. Positions count records since the start and
+ * never wrap; position p is in the slot p % n. The control blocks of all CPUs
+ * are the elements of another map.
  *
  * Writers, which are programs on the buffer's CPU and may interrupt each other,
  * take a position by an atomic addition to head, fill the slot, and store its
@@ -94,6 +94,7 @@ struct kmtd_bpf_record {
 	__u32 stack;  /* id of the call stack, from 1 on; 0: none */
 };
 
+/* The control block of a CPU has a cache line of its own. */
 struct kmtd_bpf_control {
 	__u64 head;	  /* written by the programs only */
 	__u64 tail;	  /* written by the reader only */
@@ -110,8 +111,6 @@ struct kmtd_bpf_control {
 	__u32 sample_chosen; /* the allocation of the block to record */
 	__u64 reserved;
 };
-
-#define KMTD_BPF_CONTROL_SLOTS 1
 
 /*
  * Marks of the events that a first program has recorded, each until the second
