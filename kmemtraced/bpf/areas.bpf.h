@@ -25,8 +25,10 @@ static __always_inline int vmalloc_area(__u64 *ctx, bool second)
 	bpf_get_func_ret(ctx, &result);
 	operation.gfp = gfp;
 	operation.node = node;
-	if (begin(&context, ctx, second, result + operation.kind))
-		record_object(result, &operation);
+	if (!begin(&context, ctx, second, result + operation.kind))
+		return 0;
+	operation.stack = save_stack(ctx);
+	record_object(result, &operation);
 	return 0;
 }
 
@@ -85,8 +87,10 @@ int vmalloc_leave(struct pt_regs *ctx)
 	operation.node = arguments->node;
 	operation.site = arguments->caller;
 	bpf_map_delete_elem(&vmalloc_calls, &sp);
-	if (state.recording)
-		record_object(ctx->ax, &operation);
+	if (!state.recording)
+		return 0;
+	operation.stack = save_stack(ctx);
+	record_object(ctx->ax, &operation);
 	return 0;
 }
 #endif
