@@ -11,159 +11,11 @@
 #include "config.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <bpf/bpf.h>
 
 #include "kmemtraced/bpf-private.h"
 #include "lib/capture/error.h"
-
-/* Functions of the allocator, which are no callers. A suffix of the compiler,
- * as in x.isra.0, is ignored. */
-static const char *const allocator_functions[] = {
-	"__alloc_contig_pages",
-	"__alloc_frozen_pages_noprof",
-	"__alloc_pages",
-	"__alloc_pages_direct_compact",
-	"__alloc_pages_mpol",
-	"__alloc_pages_noprof",
-	"__alloc_pages_slowpath",
-	"__alloc_percpu",
-	"__alloc_percpu_gfp",
-	"__alloc_reserved_percpu",
-	"__folio_alloc",
-	"__folio_alloc_noprof",
-	"__folio_put",
-	"__folio_split",
-	"__free_contig_range_common",
-	"__free_frozen_pages",
-	"__free_pages",
-	"__free_pages_core",
-	"__free_pages_ok",
-	"__free_pages_prepare",
-	"__get_free_pages",
-	"__split_huge_page",
-	"__split_unmapped_folio",
-	"alloc_contig_frozen_pages_noprof",
-	"alloc_contig_pages",
-	"alloc_contig_pages_noprof",
-	"alloc_frozen_pages_nolock_noprof",
-	"alloc_frozen_pages_noprof",
-	"alloc_page_interleave",
-	"alloc_pages",
-	"alloc_pages_bulk_array_mempolicy",
-	"alloc_pages_bulk_array_mempolicy_noprof",
-	"alloc_pages_bulk_mempolicy_noprof",
-	"alloc_pages_exact",
-	"alloc_pages_exact_nid",
-	"alloc_pages_exact_nid_noprof",
-	"alloc_pages_exact_noprof",
-	"alloc_pages_mpol",
-	"alloc_pages_mpol_noprof",
-	"alloc_pages_node_noprof",
-	"alloc_pages_nolock_noprof",
-	"alloc_pages_noprof",
-	"alloc_pages_preferred_many",
-	"folio_alloc",
-	"folio_alloc_mpol_noprof",
-	"folio_alloc_noprof",
-	"folios_put_refs",
-	"free_contig_range",
-	"free_frozen_pages",
-	"free_pages",
-	"free_pages_exact",
-	"free_pages_prepare",
-	"free_pcp_prepare",
-	"free_the_page",
-	"free_unref_folios",
-	"free_unref_page",
-	"free_unref_page_list",
-	"free_unref_page_prepare",
-	"get_free_pages_noprof",
-	"get_zeroed_page",
-	"get_zeroed_page_noprof",
-	"make_alloc_exact",
-	"put_pages_list",
-	"release_pages",
-	"split_folio_to_list",
-	"split_huge_page_to_list",
-	"split_huge_page_to_list_to_order",
-	"split_page",
-	"vma_alloc_folio",
-	"vma_alloc_folio_noprof",
-};
-
-/* Functions that split and release free pages, or complete a free that was
- * recorded before. For other events they are parts of the allocator. */
-static const char *const preparing_functions[] = {
-	"alloc_contig_frozen_range_noprof",
-	"alloc_contig_range",
-	"alloc_contig_range_noprof",
-	"compact_zone",
-	"delayed_vfree_work",
-	"isolate_freepages",
-	"isolate_freepages_block",
-	"isolate_freepages_range",
-	"release_free_list",
-	"release_freepages",
-	"split_free_frozen_pages",
-	"split_free_pages",
-	"split_map_pages",
-};
-
-/* Functions of the allocator that always return to code that runs programs,
- * while these are attached to their exit. */
-static const char *const hooked_functions[] = {
-	"__alloc_pages_bulk",
-	"alloc_pages_bulk_noprof",
-	"pcpu_alloc",
-	"pcpu_alloc_noprof",
-};
-
-typedef enum {
-	CALLER,
-	INTERRUPT, /* a caller at which the stack of an interrupt begins */
-	ALLOCATOR,
-	HOOKED,
-	PREPARING,
-	TRACING
-} Part;
-
-/* A function that is no caller or begins an interrupt, or one that programs are
- * attached to. */
-typedef struct {
-	guint64 begin, end;
-	Part part;
-	gint start; /* enum kmtd_bpf_start of the programs that are attached to
-		     * the function; -1: none */
-} Range;
-
-/* The paths whose programs look for the caller, and where they begin. */
-static const struct {
-	enum kmtd_bpf_start start;
-	const char *path;
-} starts[] = {
-	{KMTD_BPF_START_BULK_ALLOC, "bulk_alloc"},
-	{KMTD_BPF_START_BULK_FREE, "bulk_free"},
-	{KMTD_BPF_START_DEFER, "defer"},
-	{KMTD_BPF_START_RCU_SHEAF, "rcu_sheaf"},
-	{KMTD_BPF_START_RCU_SHEAF, "rcu_sheaf_nobarn"},
-	{KMTD_BPF_START_KREALLOC, "krealloc_in_place"},
-	{KMTD_BPF_START_KMALLOC_NOLOCK, "alloc_nolock"},
-	{KMTD_BPF_START_KFREE_NOLOCK, "free_nolock"},
-	{KMTD_BPF_START_PAGE_BULK, "page_bulk"},
-	{KMTD_BPF_START_SPLIT, "split"},
-	{KMTD_BPF_START_SPLIT_FOLIO, "split_folio"},
-	{KMTD_BPF_START_CONTIG, "contig"},
-	{KMTD_BPF_START_TARGET, "migration_target"},
-	{KMTD_BPF_START_UNUSED_TARGET, "unused_target"},
-	{KMTD_BPF_START_VMAP, "mapped_area"},
-	{KMTD_BPF_START_VFREE, "vfree_area"},
-	{KMTD_BPF_START_VFREE_ATOMIC, "vfree_area_atomic"},
-	{KMTD_BPF_START_PERCPU_ALLOC, "percpu_alloc"},
-	{KMTD_BPF_START_PERCPU_FREE, "percpu_free"},
-};
 
 /* The first addresses of a sample, if the program is attached to a function: in
  * the function that takes the sample, the program, and the code that runs it.
@@ -187,9 +39,8 @@ typedef struct {
 } Frame;
 
 struct kmtd_bpf_callers {
-	GArray *functions;	      /* of Range, ascending */
-	guint64 text_begin, text_end; /* the kernel's code; 0: unknown */
-	GMutex lock;		      /* protects the members below */
+	const KmtdBpfFunctions *functions;
+	GMutex lock; /* protects the members below */
 	struct ring_buffer *queue;
 	GHashTable *known; /* return address to Frame */
 	struct {
@@ -200,167 +51,15 @@ struct kmtd_bpf_callers {
 	guint64 n_samples, n_contradictions, n_full;
 };
 
-static int compare_names(const void *key, const void *element)
-{
-	return strcmp(key, *(const char *const *)element);
-}
-
-/* Return whether the sorted array has the name. */
-static gboolean contains(const char *const *names, gsize n, const char *name)
-{
-	return bsearch(name, names, n, sizeof(*names), compare_names) != NULL;
-}
-
-static Part part_of(char *name)
-{
-	name[strcspn(name, ".")] = '\0';
-	if (g_str_has_prefix(name, "bpf_trace_run") ||
-	    g_str_has_prefix(name, "__bpf_trace_mm_page_") ||
-	    g_str_has_prefix(name, "__traceiter_mm_page_"))
-		return TRACING;
-	if (g_str_has_prefix(name, "asm_sysvec_") ||
-	    g_str_equal(name, "asm_common_interrupt") ||
-	    g_str_equal(name, "asm_exc_nmi"))
-		return INTERRUPT;
-	if (contains(preparing_functions, G_N_ELEMENTS(preparing_functions),
-		     name))
-		return PREPARING;
-	if (contains(hooked_functions, G_N_ELEMENTS(hooked_functions), name))
-		return HOOKED;
-	return contains(allocator_functions, G_N_ELEMENTS(allocator_functions),
-			name)
-		       ? ALLOCATOR
-		       : CALLER;
-}
-
-static gint compare_ranges(gconstpointer a, gconstpointer b)
-{
-	const Range *x = a, *y = b;
-
-	return x->begin < y->begin ? -1 : x->begin > y->begin;
-}
-
-/* Return a new table of the functions that programs are attached to: name to
- * enum kmtd_bpf_start plus 1. */
-static GHashTable *hooked_functions_by_name(void)
-{
-	GHashTable *table = g_hash_table_new(g_str_hash, g_str_equal);
-
-	for (gsize i = 0; i < G_N_ELEMENTS(starts); i++) {
-		const char *const *functions =
-			kmtd_bpf_paths_functions(starts[i].path);
-
-		for (guint j = 0; functions && j < 4 && functions[j]; j++)
-			g_hash_table_insert(
-				table, (gpointer)functions[j],
-				GUINT_TO_POINTER(starts[i].start + 1));
-	}
-	return table;
-}
-
-/* Find the functions of struct Range in kallsyms, which may be unsorted. */
-static void find_functions(KmtdBpfCallers *callers, const char *text)
-{
-	g_autoptr(GHashTable) hooked = hooked_functions_by_name();
-	g_autoptr(GArray) symbols = g_array_new(FALSE, FALSE, sizeof(Range));
-	const char *line = text;
-
-	while (line && *line) {
-		char *rest, name[128];
-		Range symbol = {.begin = g_ascii_strtoull(line, &rest, 16)};
-
-		if (symbol.begin && rest[0] == ' ' && rest[1] &&
-		    strchr("tTwW", rest[1]) && rest[2] == ' ') {
-			gsize n = MIN(strcspn(rest + 3, "\t\n"),
-				      sizeof(name) - 1);
-
-			memcpy(name, rest + 3, n);
-			name[n] = '\0';
-			if (g_str_equal(name, "_stext"))
-				callers->text_begin = symbol.begin;
-			if (g_str_equal(name, "_etext"))
-				callers->text_end = symbol.begin;
-			symbol.part = part_of(name);
-			symbol.start = GPOINTER_TO_INT(g_hash_table_lookup(
-					       hooked, name)) -
-				       1;
-			g_array_append_val(symbols, symbol);
-		}
-		line = strchr(line, '\n');
-		line = line ? line + 1 : NULL;
-	}
-	g_array_sort(symbols, compare_ranges);
-	for (guint i = 0; i < symbols->len; i++) {
-		Range range = g_array_index(symbols, Range, i);
-		guint j = i + 1;
-
-		if (range.part == CALLER && range.start < 0)
-			continue;
-		while (j < symbols->len &&
-		       g_array_index(symbols, Range, j).begin == range.begin)
-			j++;
-		range.end = j < symbols->len
-				    ? g_array_index(symbols, Range, j).begin
-				    : G_MAXUINT64;
-		g_array_append_val(callers->functions, range);
-	}
-}
-
-/* Return the range that contains a return address, or NULL. */
-static const Range *find_range(const KmtdBpfCallers *callers, guint64 address)
-{
-	guint low = 0, high = callers->functions->len;
-	const Range *range;
-
-	while (low < high) {
-		guint middle = low + (high - low) / 2;
-
-		if (g_array_index(callers->functions, Range, middle).begin <
-		    address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0)
-		return NULL;
-	range = &g_array_index(callers->functions, Range, low - 1);
-	return address <= range->end ? range : NULL;
-}
-
-/* Return which part of the kernel contains a return address. */
-static Part find_part(const KmtdBpfCallers *callers, guint64 address)
-{
-	const Range *range = find_range(callers, address);
-
-	return range ? range->part : CALLER;
-}
-
-gboolean kmtd_bpf_callers_is_tracing(const KmtdBpfCallers *callers,
-				     guint64 address)
-{
-	return address < callers->text_begin || address >= callers->text_end ||
-	       find_part(callers, address) == TRACING;
-}
-
-gboolean kmtd_bpf_callers_is_interrupt(const KmtdBpfCallers *callers,
-				       guint64 address)
-{
-	return find_part(callers, address) == INTERRUPT;
-}
-
-KmtdBpfCallers *kmtd_bpf_callers_new(const char *proc)
+KmtdBpfCallers *kmtd_bpf_callers_new(const KmtdBpfFunctions *functions)
 {
 	KmtdBpfCallers *callers = g_new0(KmtdBpfCallers, 1);
-	g_autofree char *path = g_build_filename(proc, "kallsyms", NULL);
-	g_autofree char *text = NULL;
 
 	g_mutex_init(&callers->lock);
-	callers->functions = g_array_new(FALSE, FALSE, sizeof(Range));
+	callers->functions = functions;
 	callers->known = g_hash_table_new_full(g_int64_hash, g_int64_equal,
 					       g_free, g_free);
 	callers->kept = g_malloc0_n(SAMPLES_KEPT, sizeof(*callers->kept));
-	if (g_file_get_contents(path, &text, NULL, NULL))
-		find_functions(callers, text);
 	return callers;
 }
 
@@ -369,17 +68,10 @@ void kmtd_bpf_callers_free(KmtdBpfCallers *callers)
 	if (!callers)
 		return;
 	kmtd_bpf_callers_detach(callers);
-	g_array_unref(callers->functions);
 	g_hash_table_unref(callers->known);
 	g_free(callers->kept);
 	g_mutex_clear(&callers->lock);
 	g_free(callers);
-}
-
-gboolean kmtd_bpf_callers_is_usable(const KmtdBpfCallers *callers)
-{
-	return callers->text_begin && callers->text_end &&
-	       callers->functions->len;
 }
 
 /*
@@ -483,21 +175,24 @@ static guint find_first(const KmtdBpfCallers *callers,
 	*direct = FALSE;
 	if (sample->start != KMTD_BPF_START_PAGE_ALLOC &&
 	    sample->start != KMTD_BPF_START_PAGE_FREE) {
-		const Range *range =
+		const KmtdBpfFunction *range =
 			n > HOOK_ADDRESSES
-				? find_range(callers,
-					     sample->callers[HOOK_ADDRESSES])
+				? kmtd_bpf_functions_find(
+					  callers->functions,
+					  sample->callers[HOOK_ADDRESSES])
 				: NULL;
 
 		*direct = !range || range->start != (gint)sample->start;
 		return MIN(n, HOOK_ADDRESSES);
 	}
 	/* The code of the programs is outside of the kernel's. */
-	while (first < n && (sample->callers[first] < callers->text_begin ||
-			     sample->callers[first] >= callers->text_end))
+	while (first < n && !kmtd_bpf_functions_is_kernel(
+				    callers->functions, sample->callers[first]))
 		first++;
 	for (guint i = first; i < n; i++)
-		if (find_part(callers, sample->callers[i]) == TRACING)
+		if (kmtd_bpf_functions_part(callers->functions,
+					    sample->callers[i]) ==
+		    KMTD_BPF_TRACING)
 			first = i + 1;
 	return first;
 }
@@ -542,15 +237,15 @@ static void learn_chain(KmtdBpfCallers *callers,
 static gboolean is_trampoline(const KmtdBpfCallers *callers,
 			      const struct kmtd_bpf_sample *sample, guint i)
 {
-	guint64 address = sample->callers[i];
-
-	return (address < callers->text_begin ||
-		address >= callers->text_end) &&
-	       find_part(callers, sample->callers[i - 1]) == HOOKED;
+	return !kmtd_bpf_functions_is_kernel(callers->functions,
+					     sample->callers[i]) &&
+	       kmtd_bpf_functions_part(callers->functions,
+				       sample->callers[i - 1]) ==
+		       KMTD_BPF_HOOKED;
 }
 
-/* Return whether the search ends at a PREPARING function: whether the event is
- * a free or a split. */
+/* Return whether the search ends at a KMTD_BPF_PREPARING function: whether the
+ * event is a free or a split. */
 static gboolean may_be_no_event(guint32 start)
 {
 	return start == KMTD_BPF_START_PAGE_FREE ||
@@ -574,12 +269,15 @@ static int take_sample(void *data, void *event, size_t n_bytes)
 	/* The function with the tracepoint is never a caller. */
 	begin = direct ? first : first + 1;
 	for (last = begin; last < n; last++) {
-		Part part = find_part(callers, sample->callers[last]);
+		KmtdBpfPart part = kmtd_bpf_functions_part(
+			callers->functions, sample->callers[last]);
 
 		if (last > begin && is_trampoline(callers, sample, last))
 			continue;
-		is_event = part != PREPARING || !may_be_no_event(sample->start);
-		if (part == CALLER || part == INTERRUPT || !is_event)
+		is_event = part != KMTD_BPF_PREPARING ||
+			   !may_be_no_event(sample->start);
+		if (part == KMTD_BPF_CALLER || part == KMTD_BPF_INTERRUPT ||
+		    !is_event)
 			break;
 	}
 	if (last >= n)

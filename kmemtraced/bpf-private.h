@@ -53,6 +53,31 @@ typedef struct {
 	struct kmtd_bpf_control *controls; /* by CPU, n_possible elements */
 } KmtdBpfPrograms;
 
+/* Which part of the kernel a function belongs to. */
+typedef enum {
+	KMTD_BPF_CALLER,    /* none of the parts below */
+	KMTD_BPF_INTERRUPT, /* a caller at which the stack of an interrupt
+			     * begins */
+	KMTD_BPF_ALLOCATOR,
+	KMTD_BPF_HOOKED,    /* of the allocator, and always returns to code that
+			     * runs programs, while these are attached to its exit
+			     */
+	KMTD_BPF_PREPARING, /* splits or releases free pages, or completes a
+			     * free that was recorded before */
+	KMTD_BPF_TRACING
+} KmtdBpfPart;
+
+/* A function that is no mere caller, or that programs are attached to. */
+typedef struct {
+	guint64 begin, end;
+	KmtdBpfPart part;
+	gint start; /* enum kmtd_bpf_start of the programs that are attached to
+		     * the function; -1: none */
+} KmtdBpfFunction;
+
+/* The functions of the kernel. Any thread may use them; they never change. */
+typedef struct kmtd_bpf_functions KmtdBpfFunctions;
+
 /* The callers of the page allocator. Any thread may use it. */
 typedef struct kmtd_bpf_callers KmtdBpfCallers;
 
@@ -81,6 +106,7 @@ typedef struct kmtd_bpf_stream KmtdBpfStream;
 typedef struct {
 	KmtdSource source;
 	KmtdBpfPrograms programs;
+	KmtdBpfFunctions *functions;
 	KmtdBpfCallers *callers;
 	KmtdBpfNames *names;   /* NULL until the programs are loaded */
 	KmtdBpfStacks *stacks; /* NULL: records have no stacks */
@@ -264,12 +290,30 @@ int kmtd_bpf_programs_add_buffer(KmtdBpfPrograms *programs, guint cpu,
 				 GError **error);
 
 /*
- * Read the functions of the kernel. @proc is the mount point of procfs. The
- * programs can find callers if kmtd_bpf_callers_is_usable().
+ * Read the functions of the kernel from kallsyms. @proc is the mount point of
+ * procfs. Without permission, no function is known.
  */
-KmtdBpfCallers *kmtd_bpf_callers_new(const char *proc);
+KmtdBpfFunctions *kmtd_bpf_functions_new(const char *proc);
+void kmtd_bpf_functions_free(KmtdBpfFunctions *functions);
+gboolean kmtd_bpf_functions_are_known(const KmtdBpfFunctions *functions);
+
+/* Return the function that contains a return address, or NULL. */
+const KmtdBpfFunction *
+kmtd_bpf_functions_find(const KmtdBpfFunctions *functions, guint64 address);
+
+/* Return the part of the kernel that contains a return address. */
+KmtdBpfPart kmtd_bpf_functions_part(const KmtdBpfFunctions *functions,
+				    guint64 address);
+
+/* Return whether an address is in the kernel itself, not in a module or in code
+ * that the kernel has generated. */
+gboolean kmtd_bpf_functions_is_kernel(const KmtdBpfFunctions *functions,
+				      guint64 address);
+
+/* Create the callers. @functions must outlive them. The programs can find
+ * callers if the functions are known. */
+KmtdBpfCallers *kmtd_bpf_callers_new(const KmtdBpfFunctions *functions);
 void kmtd_bpf_callers_free(KmtdBpfCallers *callers);
-gboolean kmtd_bpf_callers_is_usable(const KmtdBpfCallers *callers);
 
 /*
  * Use the maps and the queue of samples of @object, which holds the loaded
@@ -285,15 +329,6 @@ int kmtd_bpf_callers_fd(KmtdBpfCallers *callers);
 /* Read the samples that wait in the queue. */
 void kmtd_bpf_callers_poll(KmtdBpfCallers *callers);
 
-/* Return whether the address belongs to a BPF program or to the functions of
- * tracing that run it. */
-gboolean kmtd_bpf_callers_is_tracing(const KmtdBpfCallers *callers,
-				     guint64 address);
-
-/* Return whether the address is in a function that begins an interrupt. */
-gboolean kmtd_bpf_callers_is_interrupt(const KmtdBpfCallers *callers,
-				       guint64 address);
-
 /* Return the caller in the sample @id; 0 if the sample is missing. */
 guint64 kmtd_bpf_callers_find(KmtdBpfCallers *callers, guint64 id);
 
@@ -302,10 +337,11 @@ void kmtd_bpf_callers_describe(KmtdBpfCallers *callers, GKeyFile *meta);
 
 /*
  * Create the table of stacks with at most @depth callers each. @programs are
- * loaded; they and @callers must outlive the result.
+ * loaded; they and @functions must outlive the result.
  */
 KmtdBpfStacks *kmtd_bpf_stacks_new(const KmtdBpfPrograms *programs,
-				   const KmtdBpfCallers *callers, guint depth);
+				   const KmtdBpfFunctions *functions,
+				   guint depth);
 void kmtd_bpf_stacks_free(KmtdBpfStacks *stacks);
 
 /*

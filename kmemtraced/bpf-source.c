@@ -61,8 +61,10 @@ static gboolean load(KmtdBpf *bpf, GError **error)
 	source->subbuf_bytes = sizeof(struct kmtd_bpf_record);
 	source->n_subbufs = n;
 	source->batch_bytes = n / 8 * sizeof(struct kmtd_bpf_record);
-	bpf->callers = kmtd_bpf_callers_new(bpf->proc);
-	bpf->programs.find_callers = kmtd_bpf_callers_is_usable(bpf->callers);
+	bpf->functions = kmtd_bpf_functions_new(bpf->proc);
+	bpf->callers = kmtd_bpf_callers_new(bpf->functions);
+	bpf->programs.find_callers =
+		kmtd_bpf_functions_are_known(bpf->functions);
 	return kmtd_bpf_programs_load(&bpf->programs, n, error);
 }
 
@@ -82,8 +84,9 @@ static gboolean bpf_prepare(KmtdSource *source, GError **error)
 	bpf->by_cpu =
 		g_malloc0_n(bpf->programs.n_possible, sizeof(*bpf->by_cpu));
 	if (bpf->programs.stack_depth)
-		bpf->stacks = kmtd_bpf_stacks_new(&bpf->programs, bpf->callers,
-						  bpf->programs.stack_depth);
+		bpf->stacks =
+			kmtd_bpf_stacks_new(&bpf->programs, bpf->functions,
+					    bpf->programs.stack_depth);
 	bpf->names = kmtd_bpf_names_new(&bpf->programs, bpf->proc, error);
 	if (!bpf->names)
 		return FALSE;
@@ -274,6 +277,7 @@ static void bpf_free(KmtdSource *source)
 	kmtd_bpf_stacks_free(bpf->stacks);
 	kmtd_bpf_names_free(bpf->names);
 	kmtd_bpf_callers_free(bpf->callers);
+	kmtd_bpf_functions_free(bpf->functions);
 	g_free(bpf->by_cpu);
 	kmtd_bpf_programs_unload(&bpf->programs);
 	kmtd_bpf_filter_clear(&bpf->programs.filter);

@@ -17,7 +17,7 @@
 #include "kmemtraced/bpf-private.h"
 
 struct kmtd_bpf_stacks {
-	const KmtdBpfCallers *callers;
+	const KmtdBpfFunctions *functions;
 	guint depth;	  /* most addresses of a stack in the table */
 	guint n_words;	  /* addresses of a stack in the maps */
 	int fds[2];	  /* the maps */
@@ -29,12 +29,13 @@ struct kmtd_bpf_stacks {
 };
 
 KmtdBpfStacks *kmtd_bpf_stacks_new(const KmtdBpfPrograms *programs,
-				   const KmtdBpfCallers *callers, guint depth)
+				   const KmtdBpfFunctions *functions,
+				   guint depth)
 {
 	KmtdBpfStacks *stacks = g_new0(KmtdBpfStacks, 1);
 
 	g_mutex_init(&stacks->lock);
-	stacks->callers = callers;
+	stacks->functions = functions;
 	stacks->depth = depth;
 	stacks->n_words = depth + KMTD_BPF_STACK_EXTRA;
 	stacks->fds[0] =
@@ -63,8 +64,8 @@ void kmtd_bpf_stacks_free(KmtdBpfStacks *stacks)
 
 /*
  * Return the index of the first address that belongs to the event: the call
- * site or, if the unwinder has not found that, the first one outside of tracing
- * and of BPF programs.
+ * site or, if the unwinder has not found that, the first one in the kernel
+ * itself outside of tracing.
  */
 static guint find_begin(const KmtdBpfStacks *stacks, const guint64 *addresses,
 			guint n, guint64 call_site)
@@ -75,7 +76,10 @@ static guint find_begin(const KmtdBpfStacks *stacks, const guint64 *addresses,
 		if (addresses[i] == call_site)
 			return i;
 	for (i = 0; i < n; i++)
-		if (!kmtd_bpf_callers_is_tracing(stacks->callers, addresses[i]))
+		if (kmtd_bpf_functions_is_kernel(stacks->functions,
+						 addresses[i]) &&
+		    kmtd_bpf_functions_part(stacks->functions, addresses[i]) !=
+			    KMTD_BPF_TRACING)
 			return i;
 	return n;
 }
@@ -89,8 +93,8 @@ static guint find_end(const KmtdBpfStacks *stacks, const guint64 *addresses,
 {
 	n = MIN(n, stacks->depth);
 	for (guint i = 0; i < n; i++)
-		if (kmtd_bpf_callers_is_interrupt(stacks->callers,
-						  addresses[i]))
+		if (kmtd_bpf_functions_part(stacks->functions, addresses[i]) ==
+		    KMTD_BPF_INTERRUPT)
 			return i + 1;
 	return n;
 }

@@ -38,7 +38,7 @@ if BPF
 kmemtraced_kmemtraced_SOURCES += \
 	kmemtraced/bpf-source.c kmemtraced/bpf-private.h \
 	kmemtraced/bpf-callers.c kmemtraced/bpf-filter.c \
-	kmemtraced/bpf-load.c kmemtraced/bpf-maps.c \
+	kmemtraced/bpf-functions.c kmemtraced/bpf-load.c kmemtraced/bpf-maps.c \
 	kmemtraced/bpf-names.c kmemtraced/bpf-paths.c \
 	kmemtraced/bpf-programs.c \
 	kmemtraced/bpf-skipped.c kmemtraced/bpf-stacks.c \
