@@ -30,6 +30,9 @@
 OBJECT(programs_of_context, "kmemtrace.bpf.o");
 OBJECT(programs_without_context, "kmemtrace-no-context.bpf.o");
 
+typedef struct btf KernelTypes;
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KernelTypes, btf__free)
+
 /* Discard the messages of libbpf, which also describe attempts that may fail.
  */
 static int print_nothing(enum libbpf_print_level level, const char *format,
@@ -123,9 +126,9 @@ static int load_object(KmtdBpfPrograms *programs, const struct btf *btf,
  * Load the programs, and leave out what this kernel does not permit: the
  * context (see OBJECT()), and programs at functions.
  */
-static int load_best(KmtdBpfPrograms *programs, int template)
+static int load_best(KmtdBpfPrograms *programs, const struct btf *btf,
+		     int template)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
 	int result = -ENOENT;
 
 	for (guint i = 0; i < 4 && result < 0; i++) {
@@ -139,7 +142,6 @@ static int load_best(KmtdBpfPrograms *programs, int template)
 				programs, btf, programs_without_context,
 				programs_without_context_end, template);
 	}
-	btf__free(btf);
 	return result;
 }
 
@@ -193,6 +195,7 @@ static gboolean map_shared(KmtdBpfPrograms *programs, GError **error)
 gboolean kmtd_bpf_programs_load(KmtdBpfPrograms *programs, guint32 n_slots,
 				GError **error)
 {
+	g_autoptr(KernelTypes) btf = NULL;
 	int template, result;
 
 	programs->links = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
@@ -206,12 +209,19 @@ gboolean kmtd_bpf_programs_load(KmtdBpfPrograms *programs, guint32 n_slots,
 	programs->attached =
 		g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	programs->n_slots = n_slots;
+	btf = btf__load_vmlinux_btf();
+	if (btf && !kmtd_bpf_paths_fit(btf)) {
+		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_BPF,
+			    "the tracepoints of this kernel have other "
+			    "arguments than those since Linux 6.1");
+		return FALSE;
+	}
 	template = kmtd_bpf_create_buffer(n_slots);
 	if (template <0) {
 		kmtd_bpf_set_error(error, errno, "create a BPF map");
 		return FALSE;
 	}
-	result = load_best(programs, template);
+	result = load_best(programs, btf, template);
 	close(template);
 	if (result < 0) {
 		kmtd_bpf_set_error(error, -result, "load the BPF programs");

@@ -139,6 +139,28 @@ static const struct btf_type *find_type(const struct btf *btf,
 	return type && btf_is_func_proto(type) ? type : NULL;
 }
 
+/* Return the number of arguments of a tracepoint; 0: unknown. */
+static guint count_arguments(const struct btf *btf, const char *tracepoint)
+{
+	g_autofree char *name = g_strconcat("btf_trace_", tracepoint, NULL);
+	gint32 id = btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF);
+	const struct btf_type *type = id > 0 ? btf__type_by_id(btf, id) : NULL;
+
+	type = type ? btf__type_by_id(btf, type->type) : NULL;
+	type = type && btf_is_ptr(type) ? btf__type_by_id(btf, type->type)
+					: NULL;
+	/* The first parameter is the data of the probe. */
+	return type && btf_is_func_proto(type) && btf_vlen(type)
+		       ? btf_vlen(type) - 1U
+		       : 0;
+}
+
+gboolean kmtd_bpf_paths_fit(const struct btf *btf)
+{
+	return count_arguments(btf, "kmalloc") == 6 &&
+	       count_arguments(btf, "kmem_cache_alloc") == 5;
+}
+
 /* Return the index of the parameter of this name, or -1. */
 static gint find_parameter(const struct btf *btf, const char *function,
 			   const char *name)

@@ -227,6 +227,12 @@ void kmtd_bpf_paths_describe(const KmtdBpfPrograms *programs,
 			     struct kmtd_bpf_settings *settings);
 
 /*
+ * Return whether the tracepoints of the kernel, whose types are in @btf, have
+ * the arguments that the programs read: those since Linux 6.1.
+ */
+gboolean kmtd_bpf_paths_fit(const struct btf *btf);
+
+/*
  * Choose the function of this kernel for each program of a path. Programs
  * without a function are not loaded.
  */

@@ -4,6 +4,10 @@
 #include "lib/capture/error.h"
 #include "kmemtraced/event-source.h"
 
+#define RELAY_BUFFERS                                                          \
+	"the buffers of the source relay are made at boot, by "                \
+	"kmemtrace.subbufs="
+
 static KmtdSource *open_bpf(const KmtdSourceOptions *options, GError **error)
 {
 #ifdef HAVE_BPF
@@ -92,8 +96,11 @@ static KmtdSource *open_best(const KmtdSourceOptions *options, GError **error)
 	KmtdSource *source;
 
 	source = kmtd_relay_open(options, &no_relay);
-	if (source)
+	if (source) {
+		if (options->buffer_kb && options->warning)
+			options->warning("-b has no effect: " RELAY_BUFFERS);
 		return source;
+	}
 	if (!is_without_relay(no_relay, options)) {
 		g_propagate_error(error, g_steal_pointer(&no_relay));
 		return NULL;
@@ -137,8 +144,7 @@ KmtdSource *kmtd_source_open(const char *name, const KmtdSourceOptions *options,
 	}
 	if (options->buffer_kb) {
 		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_SOURCE,
-			    "the buffers of the source relay are made at boot, "
-			    "by kmemtrace.subbufs=");
+			    RELAY_BUFFERS);
 		return NULL;
 	}
 	return kmtd_relay_open(options, error);

@@ -377,6 +377,15 @@ step_stock_6_1() { stock 6.1; }
 step_stock_6_12() { stock 6.12; }
 step_stock_newest() { stock newest; }
 
+step_stock_5_10()
+{
+	kmt_build_programs "$builddir"
+	rm -rf "$work/stock-5.10"
+	"$kmt_top/vm/run" --kernel "$("$kmt_top/vm/stock" 5.10)" --builddir "$builddir" \
+		--out "$work/stock-5.10" --fail-on-trouble "$kmt_top/vm/scenarios/bpf-fallback.sh"
+	kmemtrace-check "$work/stock-5.10/capture"
+}
+
 # load_stock VERSION: ten minutes of load. No object may be allocated while it is live,
 # and none freed twice.
 load_stock()

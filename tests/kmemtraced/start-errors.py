@@ -163,6 +163,13 @@ class Kernel(DaemonTest):
         code, _, err = self.run_to_end("-w", "0.1", "--stacks")
         self.assertEqual(code, 0, err)
 
+    def test_buffer_size(self):
+        self.make_kernel()
+        code, _, err = self.run_to_end("-w", "0.1", "-b", "64", "-t", self.root)
+        self.assertEqual(code, 0, err)
+        self.assertIn("-b has no effect: the buffers of the source relay are "
+                      "made at boot", err)
+
     def test_other_record_size(self):
         kernel = self.make_kernel(abi_version=3, record=80)
         self.refused("records of 80 bytes, which version 3 does not have")
