@@ -73,7 +73,7 @@ bpf_start()
 	shift
 	kmemtraced -s bpf -D "$bpf_capture" "$@" >"$bpf_capture.log" 2>&1 &
 	bpf_daemon=$!
-	wait_until 60 grep -qs "recording" "$bpf_capture.log" || {
+	wait_until 150 grep -qs "recording" "$bpf_capture.log" || {
 		cat "$bpf_capture.log"
 		fail "kmemtraced -s bpf records nothing"
 	}
