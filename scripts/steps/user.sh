@@ -48,6 +48,7 @@ step_package()
 {
 	local out=$work/package messages=$work/package-lintian
 
+	"$kmt_top/scripts/install-deps" lintian
 	"$kmt_top/scripts/package" --check --out "$out"
 	lintian --allow-root --fail-on warning,error "$out"/*.deb 2>&1 |
 		tee "$messages"
