@@ -55,8 +55,9 @@ gboolean kmtd_tables_copy(KmtdTables *tables, GError **error)
 		tables->warning(
 			"the kernel hides the addresses in kallsyms, so that "
 			"the report will show none of its names; allow them "
-			"with 'sysctl kernel.kptr_restrict=1', or give the "
-			"report a System.map");
+			"with 'sysctl kernel.kptr_restrict=1' and the "
+			"capability CAP_SYSLOG, or give the report a "
+			"System.map");
 	return TRUE;
 }
 

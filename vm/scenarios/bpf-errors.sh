@@ -102,6 +102,11 @@ refused 'CAP_BPF and CAP_PERFMON' \
 	>/out/capable.log 2>&1 || fail "CAP_BPF and CAP_PERFMON: $(cat /out/capable.log)"
 cp -r /tmp/capable /out/
 settle "a recording with capabilities"
+/bin/setpriv --reuid 65534 --clear-groups --inh-caps +bpf,+perfmon --ambient-caps +bpf,+perfmon \
+	kmemtraced -w 1 -D /tmp/nameless >/out/nameless.log 2>&1 ||
+	fail "without CAP_SYSLOG: $(cat /out/nameless.log)"
+grep -q 'CAP_SYSLOG' /out/nameless.log || fail "no warning about names: $(cat /out/nameless.log)"
+settle "a recording without the names of functions"
 
 # Without the capabilities, root records from the tracepoints, and learns why.
 mount -t tracefs none /sys/kernel/tracing || fail "no tracefs"
