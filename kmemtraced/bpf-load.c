@@ -114,6 +114,9 @@ static int load_object(KmtdBpfPrograms *programs, const struct btf *btf,
 	bpf_map__set_max_entries(
 		kmtd_bpf_find_map(programs->object, "controls"),
 		programs->n_possible);
+	bpf_map__set_max_entries(
+		kmtd_bpf_find_map(programs->object, "mark_sets"),
+		programs->n_possible * KMTD_BPF_MARK_SETS);
 	if (programs->stack_depth) {
 		set_stack_map(programs, "stacks");
 		set_stack_map(programs, "more_stacks");
@@ -171,6 +174,12 @@ static void *map_memory(KmtdBpfPrograms *programs, const char *name,
 	return NULL;
 }
 
+static gsize mark_sets_bytes(const KmtdBpfPrograms *programs)
+{
+	return (gsize)programs->n_possible * KMTD_BPF_MARK_SETS *
+	       sizeof(*programs->mark_sets);
+}
+
 static gsize controls_bytes(const KmtdBpfPrograms *programs)
 {
 	return programs->n_possible * sizeof(*programs->controls);
@@ -189,7 +198,11 @@ static gboolean map_shared(KmtdBpfPrograms *programs, GError **error)
 		return FALSE;
 	programs->controls = map_memory(programs, "controls",
 					controls_bytes(programs), error);
-	return programs->controls != NULL;
+	if (!programs->controls)
+		return FALSE;
+	programs->mark_sets = map_memory(programs, "mark_sets",
+					 mark_sets_bytes(programs), error);
+	return programs->mark_sets != NULL;
 }
 
 gboolean kmtd_bpf_programs_load(KmtdBpfPrograms *programs, guint32 n_slots,
@@ -239,9 +252,12 @@ void kmtd_bpf_programs_unload(KmtdBpfPrograms *programs)
 		munmap(programs->counters, sizeof(*programs->counters));
 	if (programs->controls)
 		munmap(programs->controls, controls_bytes(programs));
+	if (programs->mark_sets)
+		munmap(programs->mark_sets, mark_sets_bytes(programs));
 	programs->state = NULL;
 	programs->counters = NULL;
 	programs->controls = NULL;
+	programs->mark_sets = NULL;
 	g_clear_pointer(&programs->links, g_hash_table_unref);
 	g_clear_pointer(&programs->absent, g_hash_table_unref);
 	g_clear_pointer(&programs->attached, g_hash_table_unref);

@@ -51,6 +51,8 @@ typedef struct {
 	struct kmtd_bpf_state *state;
 	struct kmtd_bpf_counters *counters;
 	struct kmtd_bpf_control *controls; /* by CPU, n_possible elements */
+	struct kmtd_bpf_mark_set
+		*mark_sets; /* KMTD_BPF_MARK_SETS for each of these CPUs */
 } KmtdBpfPrograms;
 
 /* Which part of the kernel a function belongs to. */
@@ -143,6 +145,9 @@ struct kmtd_bpf_stream {
 	guint64 n_to_report; /* skipped events without a LOST record */
 	gint64 lost_ns;	     /* they occurred after this time */
 	guint64 n_backwards;
+	/* The marks of the CPU at the last look for old ones, and its time. */
+	guint64 old_marks[KMTD_BPF_MARK_SETS * KMTD_BPF_MARK_WAYS];
+	gint64 marks_ns;
 	/* The latest pages of the tracepoint; see is_duplicate(). */
 	struct {
 		guint64 page; /* address of struct page; 0: unused */
@@ -278,7 +283,8 @@ gboolean kmtd_bpf_programs_describe(KmtdBpfPrograms *programs, guint32 *tgid,
 				    GError **error);
 
 /* Let the attached programs record events or not. */
-void kmtd_bpf_programs_record(KmtdBpfPrograms *programs, gboolean on);
+void kmtd_bpf_programs_record(KmtdBpfPrograms *programs,
+			      enum kmtd_bpf_recording recording);
 
 /* Add the link of an attached program. Takes ownership of @link. */
 void kmtd_bpf_programs_add_link(KmtdBpfPrograms *programs, const char *name,

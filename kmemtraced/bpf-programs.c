@@ -68,9 +68,10 @@ gboolean kmtd_bpf_programs_attach(KmtdBpfPrograms *programs, GError **error)
 	return TRUE;
 }
 
-void kmtd_bpf_programs_record(KmtdBpfPrograms *programs, gboolean on)
+void kmtd_bpf_programs_record(KmtdBpfPrograms *programs,
+			      enum kmtd_bpf_recording recording)
 {
-	__atomic_store_n(&programs->state->recording, on != 0,
+	__atomic_store_n(&programs->state->recording, (guint32)recording,
 			 __ATOMIC_SEQ_CST);
 }
 

@@ -94,6 +94,16 @@ static gboolean bpf_prepare(KmtdSource *source, GError **error)
 	return TRUE;
 }
 
+/* Wait until no program runs that has begun before the call. */
+static void wait_for_programs(const KmtdBpf *bpf)
+{
+	const KmtdBpfStream *first =
+		bpf->streams->len ? bpf->streams->pdata[0] : NULL;
+
+	if (first)
+		kmtd_bpf_programs_wait(&bpf->programs, first->cpu, first->fd);
+}
+
 static gboolean bpf_enable(KmtdSource *source, GError **error)
 {
 	KmtdBpf *bpf = (KmtdBpf *)source;
@@ -103,9 +113,12 @@ static gboolean bpf_enable(KmtdSource *source, GError **error)
 		return FALSE;
 	kmtd_bpf_paths_complete(&bpf->programs);
 	kmtd_bpf_names_begin(bpf->names);
+	/* From now on, both programs of each event that begins are attached. */
+	kmtd_bpf_programs_record(&bpf->programs, KMTD_BPF_MARKING);
+	wait_for_programs(bpf);
 	for (guint i = 0; i < bpf->streams->len; i++)
 		kmtd_bpf_stream_begin(bpf->streams->pdata[i]);
-	kmtd_bpf_programs_record(&bpf->programs, TRUE);
+	kmtd_bpf_programs_record(&bpf->programs, KMTD_BPF_RECORDING);
 	bpf->is_on = TRUE;
 	return TRUE;
 }
@@ -113,13 +126,10 @@ static gboolean bpf_enable(KmtdSource *source, GError **error)
 static gboolean bpf_disable(KmtdSource *source, GError **error)
 {
 	KmtdBpf *bpf = (KmtdBpf *)source;
-	KmtdBpfStream *first =
-		bpf->streams->len ? bpf->streams->pdata[0] : NULL;
 
-	kmtd_bpf_programs_record(&bpf->programs, FALSE);
+	kmtd_bpf_programs_record(&bpf->programs, KMTD_BPF_IDLE);
 	bpf->is_on = FALSE;
-	if (first)
-		kmtd_bpf_programs_wait(&bpf->programs, first->cpu, first->fd);
+	wait_for_programs(bpf);
 	for (guint i = 0; i < bpf->streams->len; i++)
 		kmtd_bpf_stream_end(bpf->streams->pdata[i]);
 	atomic_store(&bpf->is_over, TRUE);

@@ -116,6 +116,31 @@ static void look_for_skipped(KmtdBpfStream *stream, gboolean all)
 	stream->looked_ns[0] = time;
 }
 
+/*
+ * Remove marks that have not changed for KMTD_BPF_MARK_NS, because the kernel
+ * has skipped the second program of their event.
+ */
+static void remove_old_marks(KmtdBpfStream *stream)
+{
+	__u64 *marks = stream->bpf->programs
+			       .mark_sets[stream->cpu * KMTD_BPF_MARK_SETS]
+			       .marks;
+	gint64 time = now_ns();
+
+	if (time - stream->marks_ns < KMTD_BPF_MARK_NS)
+		return;
+	stream->marks_ns = time;
+	for (gsize i = 0; i < G_N_ELEMENTS(stream->old_marks); i++) {
+		guint64 mark = __atomic_load_n(&marks[i], __ATOMIC_RELAXED);
+
+		if (mark && mark == stream->old_marks[i])
+			__atomic_compare_exchange_n(&marks[i], &mark, 0, FALSE,
+						    __ATOMIC_RELAXED,
+						    __ATOMIC_RELAXED);
+		stream->old_marks[i] = mark;
+	}
+}
+
 /* ---- records ---- */
 
 /*
@@ -473,6 +498,7 @@ static gssize stream_read(KmtdCpuStream *base, void *to, gsize n_bytes,
 	if (max == 0)
 		return 0;
 	look_for_skipped(stream, all);
+	remove_old_marks(stream);
 	do
 		n = read_some(stream, to, max, &n_slots);
 	while (n == 0 && n_slots);

@@ -25,7 +25,7 @@ static __always_inline int vmalloc_area(__u64 *ctx, bool second)
 	bpf_get_func_ret(ctx, &result);
 	operation.gfp = gfp;
 	operation.node = node;
-	if (!begin(&context, ctx, second, result + operation.kind))
+	if (!begin(&context, ctx, second, result + operation.kind, false))
 		return 0;
 	operation.stack = save_stack(ctx);
 	record_object(result, &operation);
@@ -87,7 +87,7 @@ int vmalloc_leave(struct pt_regs *ctx)
 	operation.node = arguments->node;
 	operation.site = arguments->caller;
 	bpf_map_delete_elem(&vmalloc_calls, &sp);
-	if (!state.recording)
+	if (state.recording != KMTD_BPF_RECORDING)
 		return 0;
 	operation.stack = save_stack(ctx);
 	record_object(ctx->ax, &operation);

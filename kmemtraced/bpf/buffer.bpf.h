@@ -63,6 +63,15 @@ struct {
 	__type(value, __u64);
 } marks SEC(".maps");
 
+/* The sets of marks of each CPU. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__uint(max_entries, 1); /* for the possible CPUs, set by kmemtraced */
+	__type(value, struct kmtd_bpf_mark_set);
+} mark_sets SEC(".maps");
+
 extern const int __preempt_count __ksym __weak;
 extern const struct pcpu_hot pcpu_hot __ksym __weak;
 
@@ -107,7 +116,7 @@ static __noinline int lose_unbuffered(__u32 cpu)
 {
 	__u64 *n = bpf_map_lookup_elem(&unbuffered, &cpu);
 
-	if (n && state.recording)
+	if (n)
 		__sync_fetch_and_add(n, 1);
 	return 0;
 }
@@ -189,53 +198,98 @@ static __always_inline struct kmtd_bpf_record *reserve(struct context *context)
 	return take_slot(context);
 }
 
-/*
- * Return whether the first program of this event has recorded it. @token
- * identifies the event among those with the same address of arguments.
- */
-static __always_inline bool seen(const void *ctx, bool second, __u64 token)
+/* Return the lower half of an address on the stack. */
+static __always_inline __u64 address_of(const void *ctx)
 {
-	__u64 *mark, old, at;
-	__u32 key;
+	__u64 at;
 
-	if (!settings.recover)
-		return false;
 	/* The verifier refuses arithmetic with the pointer, but no copy of its
 	 * lower half. */
 	asm volatile("r2 = %1; w2 = w2; %0 = r2" : "=r"(at) : "r"(ctx) : "r2");
-	key = at * 0x9e3779b97f4a7c15ULL >> (64 - KMTD_BPF_MARK_BITS);
-	mark = bpf_map_lookup_elem(&marks, &key);
-	if (!mark)
+	return at;
+}
+
+/* Return the mark of an event: the address of its arguments and @token, which
+ * tells events with this address apart. */
+static __always_inline __u64 make_mark(__u64 at, __u64 token)
+{
+	return (token ^ token >> 32) << 32 >> 32 | at << 32;
+}
+
+/*
+ * Return whether the first program of a tracepoint has recorded this event. The
+ * first program leaves a mark instead.
+ */
+static __always_inline bool seen_tracepoint(const void *ctx, bool second,
+					    __u64 token)
+{
+	__u64 at = address_of(ctx), mark = make_mark(at, token), old;
+	__u32 key = bpf_get_smp_processor_id() * KMTD_BPF_MARK_SETS +
+		    (at * 0x9e3779b97f4a7c15ULL >> 32) % KMTD_BPF_MARK_SETS;
+	volatile __u64 *marks = bpf_map_lookup_elem(&mark_sets, &key);
+
+	if (!marks)
 		return false;
-	token = (token ^ token >> 32) << 32 >> 32 | at << 32;
+	for (int i = 0; i < KMTD_BPF_MARK_WAYS; i++) {
+		old = marks[i];
+		if (second && old == mark) {
+			marks[i] = 0;
+			return true;
+		}
+		if (!second && (!old || old >> 32 == at)) {
+			marks[i] = mark;
+			return false;
+		}
+	}
+	if (!second)
+		__sync_fetch_and_add(&counters.n_mark_collisions, 1);
+	return false;
+}
+
+/* The same for the programs at a function. */
+static __always_inline bool seen_function(const void *ctx, bool second,
+					  __u64 token)
+{
+	__u64 at = address_of(ctx), mark = make_mark(at, token), old, *known;
+	__u32 key = at * 0x9e3779b97f4a7c15ULL >> (64 - KMTD_BPF_MARK_BITS);
+
+	known = bpf_map_lookup_elem(&marks, &key);
+	if (!known)
+		return false;
 	if (!second) {
-		old = *mark;
-		*mark = token;
-		/* The mark of an event whose second program was skipped stays
-		 * until the next event with this address. */
+		old = *known;
+		*known = mark;
 		if (old && old >> 32 != at)
 			__sync_fetch_and_add(&counters.n_mark_collisions, 1);
 		return false;
 	}
-	if (*mark == token) {
-		*mark = 0;
-		return true;
-	}
-	return false;
+	if (*known != mark)
+		return false;
+	*known = 0;
+	return true;
 }
 
 /*
- * Begin an event. Return false if it is not to be recorded: another program of
- * the event has recorded it, nothing is recorded, or the CPU has no buffer.
+ * Begin an event, of which @token tells apart those with the same address of
+ * arguments. Return false if it is not to be recorded: another program of the
+ * event has recorded it, nothing is recorded, or the CPU has no buffer.
  */
 static __always_inline bool begin(struct context *context, const void *ctx,
-				  bool second, __u64 token)
+				  bool second, __u64 token, bool tracepoint)
 {
-	if (seen(ctx, second, token) || !enter(context))
+	__u32 recording = state.recording;
+
+	if (recording == KMTD_BPF_IDLE)
+		return false;
+	if (settings.recover &&
+	    (tracepoint ? seen_tracepoint(ctx, second, token)
+			: seen_function(ctx, second, token)))
+		return false;
+	if (recording != KMTD_BPF_RECORDING || !enter(context))
 		return false;
 	if (second)
 		__sync_fetch_and_add(&context->control->n_replaced, 1);
-	return state.recording;
+	return true;
 }
 
 #endif

@@ -45,14 +45,20 @@ struct kmtd_bpf_settings {
 	__u8 stacks;		    /* records have stacks */
 };
 
+/* What the attached programs do. kmemtraced attaches them one after the other.
+ */
+enum kmtd_bpf_recording {
+	KMTD_BPF_IDLE,
+	/* The first programs leave their marks, which the second ones remove.
+	 */
+	KMTD_BPF_MARKING,
+	KMTD_BPF_RECORDING,
+};
+
 /* What kmemtraced tells the attached programs. */
 struct kmtd_bpf_state {
-	/*
-	 * Not 0 while events are recorded. kmemtraced attaches the programs
-	 * before and detaches them later, one after the other.
-	 */
-	__u32 recording;
-	__u32 own_tgid; /* kmemtraced; 0: its events are recorded, too */
+	__u32 recording; /* enum kmtd_bpf_recording */
+	__u32 own_tgid;	 /* kmemtraced; 0: its events are recorded, too */
 	/* Written by describe_machine(); 0: unknown. */
 	__u64 pages;   /* address of the first struct page */
 	__u64 memory;  /* virtual address of the first page */
@@ -118,8 +124,21 @@ struct kmtd_bpf_control {
  * interrupts itself; the second program then finds no mark, and records the
  * event. Both programs find the mark by the address of their arguments on the
  * stack, which no other unfinished event has.
+ *
+ * Both programs of a tracepoint run on one CPU, and each CPU has its own marks,
+ * in sets that other events of the CPU share. A task may move to another CPU
+ * between the two programs at a function, whose marks are in one table. A mark
+ * remains if the kernel skips the second program; kmemtraced removes such a
+ * mark of a tracepoint after KMTD_BPF_MARK_NS.
  */
-#define KMTD_BPF_MARK_BITS 16
+#define KMTD_BPF_MARK_BITS 16 /* of the table */
+#define KMTD_BPF_MARK_SETS 8
+#define KMTD_BPF_MARK_WAYS 8 /* marks of a set, which is a cache line */
+#define KMTD_BPF_MARK_NS   1000000000
+
+struct kmtd_bpf_mark_set {
+	__u64 marks[KMTD_BPF_MARK_WAYS]; /* 0: no mark */
+};
 
 /*
  * Where a program begins to look for its caller: an element of the map starts.
@@ -256,7 +275,8 @@ struct kmtd_bpf_counters {
 	__u64 n_samples;
 	__u64 n_refused_samples; /* the queue was full, or too many were sent */
 	__u64 n_lost_names;	 /* the queue was full */
-	__u64 n_mark_collisions; /* two unfinished events had the same mark */
+	__u64 n_mark_collisions; /* marks that replaced another one, or had no
+				  * room */
 	__s64 sample_budget;	 /* samples that may be sent until kmemtraced
 				  * raises the number */
 };
