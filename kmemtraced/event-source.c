@@ -63,6 +63,7 @@ static KmtdSource *open_last(const KmtdSourceOptions *options,
 {
 	g_autofree char *why = reasons(no_relay, no_bpf);
 	g_autofree char *description = NULL;
+	g_autoptr(GError) no_ftrace = NULL;
 	KmtdSource *source;
 
 	if (options->filter || options->stacks) {
@@ -72,12 +73,17 @@ static KmtdSource *open_last(const KmtdSourceOptions *options,
 			    options->filter ? "with a filter" : "stacks", why);
 		return NULL;
 	}
-	source = kmtd_ftrace_open(options, error);
+	source = kmtd_ftrace_open(options, &no_ftrace);
 	if (!source) {
-		g_prefix_error(error,
-			       "cannot record %s, nor from the kernel's "
-			       "tracepoints: ",
-			       why);
+		/* With more privileges, an earlier source may work. */
+		gboolean denied = g_error_matches(no_relay, KMT_DAEMON_ERROR,
+						  KMT_DAEMON_ERROR_PERMISSION);
+
+		g_set_error(error, KMT_DAEMON_ERROR,
+			    (denied ? no_relay : no_ftrace)->code,
+			    "cannot record %s, nor from the kernel's "
+			    "tracepoints: %s",
+			    why, no_ftrace->message);
 		return NULL;
 	}
 	if (!no_bpf)
