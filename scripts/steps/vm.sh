@@ -398,7 +398,10 @@ load_stock()
 		--out "$work/load-stock-$1" --fail-on-trouble --timeout 1500 \
 		--disk-size 8192 --append "seconds=600" "$kmt_top/vm/scenarios/bpf-load.sh"
 	whole_records "$capture"
+	# Without a loss there is no excuse.
 	grep -x 'overruns=0' "$capture/kmemtrace.meta"
+	kmemtrace-check "$capture" 2>/dev/null |
+		grep -E '^double-allocation +0  besides 0 by a race, 0 after loss$'
 }
 step_load_stock_6_1() { load_stock 6.1; }
 step_load_stock_6_12() { load_stock 6.12; }
