@@ -122,9 +122,10 @@ static void look_for_skipped(KmtdBpfStream *stream, gboolean all)
  */
 static void remove_old_marks(KmtdBpfStream *stream)
 {
-	__u64 *marks = stream->bpf->programs
-			       .mark_sets[stream->cpu * KMTD_BPF_MARK_SETS]
-			       .marks;
+	const KmtdBpfPrograms *programs = &stream->bpf->programs;
+	struct kmtd_bpf_mark_set *sets =
+		&programs->mark_sets[stream->cpu * KMTD_BPF_MARK_SETS];
+	guint64 *marks = (guint64 *)sets;
 	gint64 time = now_ns();
 
 	if (time - stream->marks_ns < KMTD_BPF_MARK_NS)
