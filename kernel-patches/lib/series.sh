@@ -214,7 +214,13 @@ commit_series()
 	# git changes files and HEAD one after the other. A signal in between would leave
 	# a mixture.
 	trap '' INT TERM HUP QUIT
-	GIT_REFLOG_ACTION="apply --commit" git -C "$tree" reset -q --keep "$commit" ||
-		die "git cannot move $tree to the new commits: 'git reset --keep $commit' repeats the attempt"
+	if ! GIT_REFLOG_ACTION="apply --commit" git -C "$tree" reset -q --keep "$commit"; then
+		compare_files
+		[ $((n_same + n_differ)) != 0 ] ||
+			[ -n "$(git -C "$tree" status --porcelain -uno)" ] ||
+			die "git cannot move $tree to the new commits: 'git reset --keep $commit' repeats the attempt; nothing was changed"
+		echo "apply: git could move only a part of $tree to the new commits: 'git reset --hard' and then 'apply --reverse' restore the tree" >&2
+		exit 2
+	fi
 	echo "${#series[@]} commits for Linux $chosen are in $tree, from $(git -C "$tree" rev-parse --short "$head") to $(git -C "$tree" rev-parse --short "$commit")"
 }

@@ -55,6 +55,11 @@ class Unfit(ApplyCase):
             "pages.patch: there is no file kernel/exit.c\n"
             f"3 of 6 hunks of the series for 6.12 do not fit {self.tree}\n"))
         self.refuse("no hooks for Linux 6.2; there are", "--try", "6.2", self.tree)
+        write(os.path.join(self.tree, "mm/kmemtrace/one.c"), "int one;\n")
+        result = self.refuse("^$", "--try", "6.12", self.tree)
+        self.assertIn("already has files of kmemtrace", result.stdout)
+        write(os.path.join(self.tree, ".kmemtrace-apply/ready"), "")
+        self.refuse("a change of .* was interrupted", "--try", "6.12", self.tree)
         self.refuse("--try needs a version and a kernel tree", "--try", self.tree)
 
     def test_local_changes(self):

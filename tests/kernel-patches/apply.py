@@ -4,6 +4,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import unittest
@@ -223,6 +224,29 @@ class Commit(ApplyCase):
         head = self.git("rev-parse", "HEAD")
         self.refuse("no series fits", "--commit", self.tree)
         self.assertEqual(self.git("rev-parse", "HEAD"), head)
+
+    def test_git_fails(self):
+        """The message and the status tell whether git has changed the tree, and what
+        restores the tree."""
+        real = shutil.which("git")
+        git = self.program("git", "[[ $* != *' reset '* ]] || exit 128\n"
+                           f'exec {real} "$@"\n')
+        self.refuse("git cannot move .*linux to the new commits.*nothing was changed",
+                    "--commit", self.tree, PATH=git)
+        head = self.git("rev-parse", "HEAD")
+        git = self.program(
+            "git", "if [[ $* = *' reset '* ]]; then cd $2 || exit 1\n"
+            f"for f in mm/kmemtrace/one.c mm/slab.c; do {real} show ${{!#}}:$f >$f; "
+            f'done; exit 128; fi\nexec {real} "$@"\n')
+        os.mkdir(os.path.join(self.tree, "mm/kmemtrace"))
+        result = self.run_apply("--commit", self.tree, PATH=git)
+        self.assertRegex(result.stderr, "could move only a part of .*linux to the new "
+                         "commits: 'git reset --hard' and then 'apply --reverse'")
+        self.assertEqual(result.returncode, 2)
+        self.assertEqual(self.git("rev-parse", "HEAD"), head)
+        self.git("reset", "-q", "--hard")
+        self.succeed("--reverse", self.tree)
+        self.assertEqual(self.git("status", "--porcelain"), "")
 
     def test_untracked_file_in_the_way(self):
         """A file of kmemtrace that git does not track counts as a part."""
