@@ -82,7 +82,9 @@ static DECLARE_DELAYED_WORK(kmemtrace_stack_work, kmemtrace_make_stack_room);
 
 static void kmemtrace_make_stack_room(struct work_struct *work)
 {
-	int err = stack_depot_reserve(KMEMTRACE_STACK_ROOM, GFP_KERNEL);
+	/* Wait for memory, instead of letting the OOM killer free memory. */
+	int err = stack_depot_reserve(KMEMTRACE_STACK_ROOM,
+				      GFP_KERNEL | __GFP_RETRY_MAYFAIL);
 
 	if (!err) {
 		WRITE_ONCE(kmemtrace_stack_asked, false);
