@@ -227,7 +227,7 @@ void kmemtrace_cache_destroyed(struct kmem_cache *s);
  * @call_site: return address of krealloc()
  * @ptr: the object
  * @bytes_req: new requested size in bytes
- * @bytes_alloc: size of the object in bytes
+ * @bytes_alloc: size of the object in bytes, if the allocator does not store the size
  * @gfp_flags: flags that the caller passed
  *
  * The hook records a free and an allocation of the object.

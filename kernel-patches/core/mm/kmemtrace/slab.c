@@ -29,7 +29,12 @@ void __kmemtrace_krealloc(unsigned long call_site, const void *ptr,
 	struct kmemtrace_operation op = { .call_site = call_site };
 
 	kmemtrace_part(&op, trace_kmemtrace_kfree(call_site, ptr));
+	/*
+	 * krealloc() knows how many bytes the caller may use, which is less with
+	 * KASAN, for example.
+	 */
 	kmemtrace_part(&op, trace_kmemtrace_kmalloc(call_site, ptr, bytes_req,
+						    kmemtrace_bytes_of(ptr) ?:
 						    bytes_alloc, gfp_flags));
 }
 
