@@ -132,10 +132,10 @@ typedef struct {
 	gboolean (*conclude)(KmtdSource *source, GKeyFile *meta,
 			     GError **error);
 	/*
-	 * Return the current text of the table @name, "tasks", "caches" or
-	 * "stacks", newly allocated, or NULL if the source has no such table
-	 * or the table is empty. For a source whose kernel keeps no tables; may
-	 * be NULL otherwise.
+	 * Return the current text of the table @name, "tasks", "cgroups",
+	 * "caches" or "stacks", newly allocated, or NULL if the source has no
+	 * such table or the table is empty. For a source whose kernel keeps no
+	 * tables; may be NULL otherwise.
 	 */
 	char *(*table)(KmtdSource *source, const char *name);
 	/*
@@ -208,7 +208,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtdCpuStream, kmtd_cpu_stream_free)
 
 /* Options of a source. The strings must outlive the source. */
 typedef struct {
-	const char *debugfs; /* mount point of debugfs */
+	const char *debugfs; /* mount point of debugfs; NULL: the usual one */
 	const char *tracefs; /* mount point of tracefs; NULL: the usual ones */
 	const char *sys;     /* mount point of sysfs */
 	const char *proc;    /* mount point of procfs */

@@ -318,7 +318,7 @@ static void parse_options(char **argv, GArray *pids,
 	options->stacks = given.stacks;
 	options->stack_depth = given.stack_depth;
 	options->directory = given.directory ? given.directory : ".";
-	options->debugfs = given.debugfs ? given.debugfs : "/sys/kernel/debug";
+	options->debugfs = given.debugfs;
 	options->proc = given.proc ? given.proc : "/proc";
 	options->sys = given.sys ? given.sys : "/sys";
 	options->force = given.force;

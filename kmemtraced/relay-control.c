@@ -14,6 +14,7 @@
 #include "kmemtraced/relay-control-private.h"
 #include "kmemtraced/wait-lock.h"
 #include "lib/capture/error.h"
+#include "lib/recovery/kernel-mount.h"
 
 /* Time that the cleanup process of a killed kmemtraced may need. */
 #define CLEANUP_WAIT_MS 2500
@@ -135,6 +136,8 @@ KmtdControl *kmtd_control_open_to_read(const char *debugfs, GError **error)
 
 	control->enabled_fd = -1;
 	control->overruns_fd = -1;
+	if (!debugfs)
+		debugfs = kmt_kernel_mount(KMT_DEBUGFS);
 	control->path = g_build_filename(debugfs, "kmemtrace", NULL);
 	control->dir_fd =
 		open(control->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lib/capture/error.h"
+#include "lib/recovery/kernel-mount.h"
 #include "kmemtraced/tracefs-instance.h"
 #include "kmemtraced/wait-lock.h"
 
@@ -32,9 +33,6 @@ struct kmtd_instance {
 	int fd;
 	gboolean created;
 };
-
-static const char *const default_mounts[] = {"/sys/kernel/tracing",
-					     "/sys/kernel/debug/tracing"};
 
 static KmtDaemonError error_code(int errnum)
 {
@@ -72,30 +70,18 @@ static void explain_open(const char *tracefs, int errnum, GError **error)
 }
 
 /*
- * Open tracefs/instances. Return the mount point of tracefs, or NULL and set an
- * error if there is none.
+ * Open tracefs/instances. @tracefs: mount point; NULL: any. Return the path of
+ * tracefs, or NULL and set an error if there is none.
  */
 static const char *find(KmtdInstance *instance, const char *tracefs,
 			GError **error)
 {
-	int errnum;
-
-	if (tracefs) {
-		instance->parent_fd = open_parent(tracefs);
-		errnum = errno;
-	} else {
-		tracefs = default_mounts[0];
-		instance->parent_fd = open_parent(default_mounts[0]);
-		errnum = errno;
-		if (instance->parent_fd < 0 && errnum == ENOENT) {
-			instance->parent_fd = open_parent(default_mounts[1]);
-			if (instance->parent_fd >= 0)
-				tracefs = default_mounts[1];
-		}
-	}
+	if (!tracefs)
+		tracefs = kmt_kernel_mount(KMT_TRACEFS);
+	instance->parent_fd = open_parent(tracefs);
 	if (instance->parent_fd >= 0)
 		return tracefs;
-	explain_open(tracefs, errnum, error);
+	explain_open(tracefs, errno, error);
 	return NULL;
 }
 

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/recovery/kernel-mount.h"
 #include "lib/recovery/recovery.h"
 
 #define DIRECTORY "/run/kmemtrace"
@@ -351,9 +352,19 @@ static UndoResult restore(const char *program, GKeyFile *note)
 	g_autofree char *instance =
 		g_key_file_get_string(note, GROUP, "instance", NULL);
 
-	if (relay)
-		return restore_relay(program, note, relay);
-	return instance ? restore_ftrace(program, instance) : DONE;
+	if (relay) {
+		g_autofree char *path =
+			kmt_kernel_mount_translate(KMT_DEBUGFS, relay);
+
+		return restore_relay(program, note, path);
+	}
+	if (instance) {
+		g_autofree char *path =
+			kmt_kernel_mount_translate(KMT_TRACEFS, instance);
+
+		return restore_ftrace(program, path);
+	}
+	return DONE;
 }
 
 /*

@@ -13,6 +13,7 @@ status 77.  The programs are found through PATH, bench/load in BUILDDIR.
 import configparser
 import json
 import os
+import re
 import shutil
 import signal
 import struct
@@ -103,10 +104,15 @@ class Load:
         self.process.wait()
 
 
-def start(out, *args):
+# Run a command where neither tracefs nor debugfs is mounted.
+UNMOUNTED = ("unshare", "--mount", "sh", "-c", "for fs in tracing debug; do while umount "
+             "-l /sys/kernel/$fs 2>&1; do :; done; done >/dev/null; exec \"$@\"", "sh")
+
+
+def start(out, *args, prefix=()):
     """Start a kmemtraced."""
     shutil.rmtree(out, ignore_errors=True)
-    return subprocess.Popen(["kmemtraced", "-s", "ftrace", "-D", out, *args],
+    return subprocess.Popen([*prefix, "kmemtraced", "-s", "ftrace", "-D", out, *args],
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                             text=True)
 
@@ -326,6 +332,26 @@ def test_all_killed(work):
         check("instance of a killed kmemtraced" in done.stderr,
               done.stderr)
         no_instance("by " + program)
+
+
+def test_not_mounted(work):
+    """Where tracefs is not mounted, kmemtraced has a mount of its own.  After a kill
+    of both processes, any program finds the instance, with and without a mount."""
+    out = os.path.join(work, "unmounted")
+    found, _ = finish(start(out, "-w", "0.5", prefix=UNMOUNTED))
+    check(int(re.search(r"(\d+) events,", found)[1]) > 100, found)
+    no_instance("after a recording")
+    for prefix in UNMOUNTED, ():
+        daemon = start(out, prefix=UNMOUNTED)
+        wait_recording(daemon)
+        with open(f"/proc/{daemon.pid}/mounts", encoding="ascii") as file:
+            check("tracefs" not in file.read(), "the mount has a mount point")
+        kill_all(daemon)
+        check(os.path.exists(INSTANCE), "nothing is left")
+        done = subprocess.run([*prefix, "kmemtrace-check", "/nonexistent"],
+                              capture_output=True, text=True, check=False)
+        check("instance of a killed kmemtraced" in done.stderr, done.stderr)
+        no_instance("by kmemtrace-check")
 
 
 def test_left(work):
@@ -556,6 +582,7 @@ def main():
     test_left(work)
     test_guard_killed(work)
     test_all_killed(work)
+    test_not_mounted(work)
     test_signals(work)
     test_interference(work)
     test_loss(builddir, work)
