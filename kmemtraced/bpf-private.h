@@ -115,7 +115,14 @@ typedef struct {
 	char *proc;
 	gboolean keep_own;
 	gboolean is_on;
-	_Atomic gboolean is_over; /* the streams know their skipped events */
+	_Atomic gboolean is_over; /* no program runs any more */
+	/* Valid if is_over: the balance of CPUs that are offline, or had no
+	 * stream for a time; and events that such CPUs have lost. */
+	_Atomic gint64 rest;
+	_Atomic guint64 n_unbuffered;
+	guint64 n_skipped_before; /* programs of all CPUs, before the recording
+				   */
+	GMutex balance_lock;	  /* of the member given of all streams */
 	KmtdOnlineCpus *cpus;
 	GPtrArray *streams; /* of KmtdBpfStream *; main thread only */
 	/* The streams by CPU, n_possible elements; any thread. */
@@ -136,11 +143,19 @@ struct kmtd_bpf_stream {
 	guint page_bytes;
 	gint64 last_ns;		/* time of the last record */
 	_Atomic guint64 n_lost; /* events in the LOST records so far */
+	/*
+	 * The runs of first programs that the CPU has skipped since the start,
+	 * minus the events that second programs have recorded on this CPU.
+	 * Negative if these replaced first programs on other CPUs.
+	 */
+	_Atomic gint64 balance;
+	gint64 balance_before; /* at the start */
+	_Atomic gint64 given;  /* replaced events that other streams have
+				* subtracted from their own balance */
 	/* Events that both programs skipped. */
-	guint64 n_skipped_before;   /* before the recording */
 	guint64 n_skipped_last;	    /* at the last look */
+	guint64 n_skipped_settled;  /* reported, or replaced on another CPU */
 	guint64 n_skipped_reported; /* in the LOST records so far */
-	guint64 n_skipped_final;    /* at the end; valid if bpf->is_over */
 	gint64 looked_ns[2]; /* times of the last look and the one before */
 	guint64 n_to_report; /* skipped events without a LOST record */
 	gint64 lost_ns;	     /* they occurred after this time */
@@ -215,13 +230,14 @@ void kmtd_bpf_programs_unload(KmtdBpfPrograms *programs);
 /*
  * Return how often the kernel has skipped the first programs, because they
  * interrupted themselves: on all CPUs, or on @cpu. The second function
- * allocates memory in the kernel. If the kernel does not publish the counters
- * by CPU, it returns the sum of all CPUs for @is_first_cpu, and 0 for the other
- * CPUs.
+ * allocates memory in the kernel, and returns FALSE if the CPU is offline. If
+ * the kernel does not publish the counters by CPU, *n is the sum of all CPUs
+ * for @is_first_cpu, and 0 for the other CPUs.
  */
 guint64 kmtd_bpf_programs_skipped(const KmtdBpfPrograms *programs);
-guint64 kmtd_bpf_programs_skipped_on(const KmtdBpfPrograms *programs, guint cpu,
-				     gboolean is_first_cpu);
+gboolean kmtd_bpf_programs_skipped_on(const KmtdBpfPrograms *programs,
+				      guint cpu, gboolean is_first_cpu,
+				      guint64 *n);
 
 /*
  * Tell the programs what they must know about the kernel, whose types are in
@@ -264,7 +280,7 @@ GPtrArray *kmtd_bpf_paths_not_seen(const KmtdBpfPrograms *programs);
 void kmtd_bpf_programs_wait(const KmtdBpfPrograms *programs, guint cpu, int fd);
 
 /* Return the number of events that @cpu has lost without a buffer since the
- * last call. The CPU has a buffer now. */
+ * last call. */
 guint64 kmtd_bpf_programs_take_unbuffered(const KmtdBpfPrograms *programs,
 					  guint cpu);
 
@@ -417,11 +433,23 @@ guint64 kmtd_bpf_stream_overruns(KmtdBpfStream *stream);
 guint64 kmtd_bpf_stream_own_events(KmtdBpfStream *stream);
 
 /*
- * Begin and end the count of the events that both programs skip: after
- * recording began, and after it ended and no program runs any more. All streams
- * have begun or ended before any of them is read.
+ * Begin and end the count of the events that both programs skip: directly
+ * before the recording, and after the recording, when no program runs any more.
  */
+void kmtd_bpf_streams_begin(KmtdBpf *bpf);
+void kmtd_bpf_streams_end(KmtdBpf *bpf);
+
+/* The same as kmtd_bpf_streams_begin() for a CPU that comes online later. */
 void kmtd_bpf_stream_begin(KmtdBpfStream *stream);
-void kmtd_bpf_stream_end(KmtdBpfStream *stream);
+
+/*
+ * Look for events that were skipped, if some time has passed since the last
+ * look or, with @all, at the end, when the CPU runs no program. @time: now, in
+ * ns of CLOCK_MONOTONIC. An event may be between its two programs, so only what
+ * was missing at the look before is lost. That event occurred between that look
+ * and the one before it, at looked_ns[1]. The caller has read no record from
+ * after that time.
+ */
+void kmtd_bpf_stream_look(KmtdBpfStream *stream, gint64 time, gboolean all);
 
 #endif

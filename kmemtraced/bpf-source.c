@@ -116,8 +116,7 @@ static gboolean bpf_enable(KmtdSource *source, GError **error)
 	/* From now on, both programs of each event that begins are attached. */
 	kmtd_bpf_programs_record(&bpf->programs, KMTD_BPF_MARKING);
 	wait_for_programs(bpf);
-	for (guint i = 0; i < bpf->streams->len; i++)
-		kmtd_bpf_stream_begin(bpf->streams->pdata[i]);
+	kmtd_bpf_streams_begin(bpf);
 	kmtd_bpf_programs_record(&bpf->programs, KMTD_BPF_RECORDING);
 	bpf->is_on = TRUE;
 	return TRUE;
@@ -130,9 +129,7 @@ static gboolean bpf_disable(KmtdSource *source, GError **error)
 	kmtd_bpf_programs_record(&bpf->programs, KMTD_BPF_IDLE);
 	bpf->is_on = FALSE;
 	wait_for_programs(bpf);
-	for (guint i = 0; i < bpf->streams->len; i++)
-		kmtd_bpf_stream_end(bpf->streams->pdata[i]);
-	atomic_store(&bpf->is_over, TRUE);
+	kmtd_bpf_streams_end(bpf);
 	kmtd_bpf_names_end(bpf->names);
 	kmtd_bpf_programs_detach(&bpf->programs);
 	return TRUE;

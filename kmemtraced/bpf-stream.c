@@ -21,11 +21,6 @@
 /* PCPU_MIN_ALLOC_SIZE of the kernel, in bytes. */
 #define PERCPU_ALIGNMENT 4
 
-/* Time between two looks at the counters of skipped events. The reader waits
- * for two looks, so that it can report a loss at its place among the records.
- */
-#define LOOK_INTERVAL_NS 20000000
-
 static struct kmtd_bpf_control *control_of(const KmtdBpfStream *stream)
 {
 	return &stream->bpf->programs.controls[stream->cpu];
@@ -45,75 +40,6 @@ static gint64 now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (gint64)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-/* ---- skipped events ---- */
-
-/* Return the number of events that second programs have recorded. */
-static guint64 count_replaced(KmtdBpfStream *stream)
-{
-	KmtdBpf *bpf = stream->bpf;
-	guint64 n = 0;
-
-	if (bpf->programs.count_skipped_fd >= 0)
-		return __atomic_load_n(&control_of(stream)->n_replaced,
-				       __ATOMIC_RELAXED);
-	for (guint i = 0; i < bpf->programs.n_possible; i++) {
-		const KmtdBpfStream *other = atomic_load(&bpf->by_cpu[i]);
-
-		if (other)
-			n += __atomic_load_n(&control_of(other)->n_replaced,
-					     __ATOMIC_RELAXED);
-	}
-	return n;
-}
-
-/* Return the number of events that both programs have skipped so far. */
-static guint64 count_skipped(KmtdBpfStream *stream)
-{
-	guint64 n_replaced = count_replaced(stream);
-	guint64 n = kmtd_bpf_programs_skipped_on(&stream->bpf->programs,
-						 stream->cpu, stream->is_first);
-
-	return n > n_replaced ? n - n_replaced : 0;
-}
-
-void kmtd_bpf_stream_begin(KmtdBpfStream *stream)
-{
-	stream->n_skipped_before = count_skipped(stream);
-}
-
-void kmtd_bpf_stream_end(KmtdBpfStream *stream)
-{
-	stream->n_skipped_final = count_skipped(stream);
-}
-
-/*
- * Look for events that were skipped, after LOOK_INTERVAL_NS or, with @all, at
- * the end, when the CPU runs no program. An event may be between its two
- * programs, so only what was missing at the look before is lost. That event
- * occurred between that look and the one before it, and no record from after
- * the latter was read yet.
- */
-static void look_for_skipped(KmtdBpfStream *stream, gboolean all)
-{
-	gboolean is_over = atomic_load(&stream->bpf->is_over);
-	gint64 time = now_ns();
-	guint64 n, n_lost;
-
-	if (!all && time - stream->looked_ns[0] < LOOK_INTERVAL_NS)
-		return;
-	n = is_over ? stream->n_skipped_final : count_skipped(stream);
-	n -= MIN(n, stream->n_skipped_before);
-	n_lost = all ? n : MIN(n, stream->n_skipped_last);
-	stream->n_skipped_last = n;
-	n_lost -= MIN(n_lost, stream->n_skipped_reported);
-	if (n_lost && stream->n_to_report == 0)
-		stream->lost_ns = stream->looked_ns[1];
-	stream->n_to_report += n_lost;
-	stream->n_skipped_reported += n_lost;
-	stream->looked_ns[1] = all ? G_MAXINT64 : stream->looked_ns[0];
-	stream->looked_ns[0] = time;
 }
 
 /*
@@ -498,7 +424,7 @@ static gssize stream_read(KmtdCpuStream *base, void *to, gsize n_bytes,
 
 	if (max == 0)
 		return 0;
-	look_for_skipped(stream, all);
+	kmtd_bpf_stream_look(stream, now_ns(), all);
 	remove_old_marks(stream);
 	do
 		n = read_some(stream, to, max, &n_slots);

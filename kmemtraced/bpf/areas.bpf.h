@@ -25,7 +25,7 @@ static __always_inline int vmalloc_area(__u64 *ctx, bool second)
 	bpf_get_func_ret(ctx, &result);
 	operation.gfp = gfp;
 	operation.node = node;
-	if (!begin(&context, ctx, second, result + operation.kind, false))
+	if (!begin(&context, ctx, second, result + operation.kind))
 		return 0;
 	operation.stack = save_stack(ctx);
 	record_object(result, &operation);

@@ -56,13 +56,6 @@ struct {
 	__type(value, __u64);
 } unbuffered SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1 << KMTD_BPF_MARK_BITS);
-	__type(key, __u32);
-	__type(value, __u64);
-} marks SEC(".maps");
-
 /* The sets of marks of each CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -126,14 +119,14 @@ static __always_inline bool enter(struct context *context)
 	__u32 cpu = bpf_get_smp_processor_id();
 	__u32 count = preempt_count();
 
+	context->control = bpf_map_lookup_elem(&controls, &cpu);
+	if (!context->control)
+		return false;
 	context->buffer = bpf_map_lookup_elem(&buffers, &cpu);
 	if (!context->buffer) {
 		lose_unbuffered(cpu);
 		return false;
 	}
-	context->control = bpf_map_lookup_elem(&controls, &cpu);
-	if (!context->control)
-		return false;
 	context->pid_tgid = bpf_get_current_pid_tgid();
 	context->flags = 0;
 	if (count & SOFTIRQ_SERVING)
@@ -216,57 +209,81 @@ static __always_inline __u64 make_mark(__u64 at, __u64 token)
 	return (token ^ token >> 32) << 32 >> 32 | at << 32;
 }
 
-/*
- * Return whether the first program of a tracepoint has recorded this event. The
- * first program leaves a mark instead.
- */
-static __always_inline bool seen_tracepoint(const void *ctx, bool second,
-					    __u64 token)
+/* The mark of an event that the second program looks for. */
+struct search {
+	__u64 mark;
+	__u32 set;
+	bool found;
+};
+
+/* Remove the mark from the set of @cpu. Return 1 if that was done. */
+static int search_cpu(__u32 cpu, struct search *search)
 {
-	__u64 at = address_of(ctx), mark = make_mark(at, token), old;
-	__u32 key = bpf_get_smp_processor_id() * KMTD_BPF_MARK_SETS +
-		    (at * 0x9e3779b97f4a7c15ULL >> 32) % KMTD_BPF_MARK_SETS;
+	__u32 key = cpu * KMTD_BPF_MARK_SETS + search->set;
 	volatile __u64 *marks = bpf_map_lookup_elem(&mark_sets, &key);
 
 	if (!marks)
-		return false;
+		return 0;
 	for (int i = 0; i < KMTD_BPF_MARK_WAYS; i++) {
-		old = marks[i];
-		if (second && old == mark) {
-			marks[i] = 0;
-			return true;
-		}
-		if (!second && (!old || old >> 32 == at)) {
-			marks[i] = mark;
-			return false;
+		if (marks[i] != search->mark)
+			continue;
+		if (__sync_val_compare_and_swap(&marks[i], search->mark, 0) ==
+		    search->mark) {
+			search->found = true;
+			return 1;
 		}
 	}
-	if (!second)
-		__sync_fetch_and_add(&counters.n_mark_collisions, 1);
-	return false;
+	return 0;
 }
 
-/* The same for the programs at a function. */
-static __always_inline bool seen_function(const void *ctx, bool second,
-					  __u64 token)
+/* Leave the mark in the set of this CPU. */
+static __always_inline void leave_mark(__u32 cpu, __u32 set, __u64 mark)
 {
-	__u64 at = address_of(ctx), mark = make_mark(at, token), old, *known;
-	__u32 key = at * 0x9e3779b97f4a7c15ULL >> (64 - KMTD_BPF_MARK_BITS);
+	__u32 key = cpu * KMTD_BPF_MARK_SETS + set;
+	volatile __u64 *marks = bpf_map_lookup_elem(&mark_sets, &key);
 
-	known = bpf_map_lookup_elem(&marks, &key);
-	if (!known)
-		return false;
+	if (!marks)
+		return;
+	for (int i = 0; i < KMTD_BPF_MARK_WAYS; i++) {
+		__u64 old = marks[i];
+
+		/* An old mark of this address is of an event that is over. */
+		if ((!old || old >> 32 == mark >> 32) &&
+		    __sync_val_compare_and_swap(&marks[i], old, mark) == old)
+			return;
+	}
+	/*
+	 * While a task is preempted in the second program, the kernel skips
+	 * this program for the other tasks of the CPU, and many marks remain.
+	 * Replace one, which is hardly that of an unfinished event.
+	 */
+	marks[mark % KMTD_BPF_MARK_WAYS] = mark;
+	__sync_fetch_and_add(&counters.n_mark_collisions, 1);
+}
+
+/*
+ * Return whether the first program of an event has recorded the event. The
+ * first program leaves a mark instead. If the task was preempted between the
+ * two programs, the mark may be in the set of another CPU.
+ */
+static __always_inline bool was_recorded(const void *ctx, bool second,
+					 __u64 token)
+{
+	__u64 at = address_of(ctx);
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct search search = {
+		.mark = make_mark(at, token),
+		.set = (at * 0x9e3779b97f4a7c15ULL >> 32) % KMTD_BPF_MARK_SETS,
+	};
+
 	if (!second) {
-		old = *known;
-		*known = mark;
-		if (old && old >> 32 != at)
-			__sync_fetch_and_add(&counters.n_mark_collisions, 1);
+		leave_mark(cpu, search.set, search.mark);
 		return false;
 	}
-	if (*known != mark)
-		return false;
-	*known = 0;
-	return true;
+	search_cpu(cpu, &search);
+	if (!search.found)
+		bpf_loop(settings.n_percpu, search_cpu, &search, 0);
+	return search.found;
 }
 
 /*
@@ -275,21 +292,21 @@ static __always_inline bool seen_function(const void *ctx, bool second,
  * event has recorded it, nothing is recorded, or the CPU has no buffer.
  */
 static __always_inline bool begin(struct context *context, const void *ctx,
-				  bool second, __u64 token, bool tracepoint)
+				  bool second, __u64 token)
 {
 	__u32 recording = state.recording;
+	bool has_buffer;
 
 	if (recording == KMTD_BPF_IDLE)
 		return false;
-	if (settings.recover &&
-	    (tracepoint ? seen_tracepoint(ctx, second, token)
-			: seen_function(ctx, second, token)))
+	if (settings.recover && was_recorded(ctx, second, token))
 		return false;
-	if (recording != KMTD_BPF_RECORDING || !enter(context))
+	if (recording != KMTD_BPF_RECORDING)
 		return false;
-	if (second)
+	has_buffer = enter(context);
+	if (second && context->control)
 		__sync_fetch_and_add(&context->control->n_replaced, 1);
-	return true;
+	return has_buffer;
 }
 
 #endif

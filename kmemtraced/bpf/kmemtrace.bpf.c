@@ -27,8 +27,8 @@ static __always_inline int record_event(struct bpf_raw_tracepoint_args *ctx,
 	__u32 start = kind == KMTD_BPF_PAGE_ALLOC ? KMTD_BPF_START_PAGE_ALLOC
 						  : KMTD_BPF_START_PAGE_FREE;
 
-	if (!begin(&context, ctx, second, ptr + kind, true) ||
-	    ptr <= NO_MEMORY_MAX || !passes(&context, kind, ptr, a))
+	if (!begin(&context, ctx, second, ptr + kind) || ptr <= NO_MEMORY_MAX ||
+	    !passes(&context, kind, ptr, a))
 		return 0;
 	if (is_page(kind))
 		site = known_caller(ctx, start);

@@ -64,7 +64,7 @@ static __always_inline bool begin_operation(void *ctx, __u32 start_id,
 {
 	struct context context;
 
-	if (!begin(&context, ctx, second, token + operation->kind, false))
+	if (!begin(&context, ctx, second, token + operation->kind))
 		return false;
 	operation->site = known_caller(ctx, start_id);
 	operation->sample = operation->site ? 0 : sample_stack(ctx, start_id);

@@ -14,7 +14,8 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 32768);
 	__type(key, __u64);
-	__type(value, __u8);
+	__type(value,
+	       __u64); /* 0: no longer; the element could not be deleted */
 } own_memory SEC(".maps");
 
 /* A bit for each hash of an address; set if own_memory ever had the address. */
@@ -38,13 +39,21 @@ static __always_inline bool is_allocation(__u32 kind)
 static __noinline int release_own(struct kmtd_bpf_control *control, __u64 ptr,
 				  __u32 kind)
 {
-	if (!control)
+	__u64 *is_own = bpf_map_lookup_elem(&own_memory, &ptr);
+
+	if (!control || !is_own)
 		return 0;
 	if (kind == KMTD_BPF_DEFER) {
-		if (!bpf_map_lookup_elem(&own_memory, &ptr))
+		if (!*(volatile __u64 *)is_own)
 			return 0;
-	} else if (bpf_map_delete_elem(&own_memory, &ptr)) {
-		return 0;
+	} else {
+		__u64 was_own = __sync_lock_test_and_set(is_own, 0);
+
+		/* The kernel refuses this while it changes the same part of the
+		 * map. */
+		bpf_map_delete_elem(&own_memory, &ptr);
+		if (!was_own)
+			return 0;
 	}
 	/* An allocation shows that the free was missed. */
 	if (is_allocation(kind))
@@ -56,7 +65,7 @@ static __noinline int release_own(struct kmtd_bpf_control *control, __u64 ptr,
 static __noinline int add_own(struct kmtd_bpf_control *control, __u64 ptr,
 			      __u64 *word, __u64 bit)
 {
-	__u8 one = 1;
+	__u64 one = 1;
 
 	if (!control || !word)
 		return 0;

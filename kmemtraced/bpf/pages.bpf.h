@@ -82,6 +82,10 @@ int page_bulk_begin(__u64 *ctx)
 	bpf_loop(n, find_used, &bulk, 0);
 	if (bulk.any_used)
 		bpf_map_update_elem(&prefilled, &key, &bulk.used, BPF_ANY);
+	else
+		/* The kernel may have skipped the programs at an earlier exit.
+		 */
+		bpf_map_delete_elem(&prefilled, &key);
 	return 0;
 }
 

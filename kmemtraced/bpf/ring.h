@@ -109,7 +109,8 @@ struct kmtd_bpf_control {
 	/*
 	 * The kernel counts how often it skipped each program. Lost events are
 	 * those for which it skipped both programs: the skipped runs of first
-	 * programs, except those that a second program replaced.
+	 * programs, except those that a second program replaced, which may have
+	 * run on another CPU.
 	 */
 	__u64 n_replaced;
 	__u64 n_own; /* events that kmemtraced has caused, not recorded */
@@ -125,16 +126,16 @@ struct kmtd_bpf_control {
  * event. Both programs find the mark by the address of their arguments on the
  * stack, which no other unfinished event has.
  *
- * Both programs of a tracepoint run on one CPU, and each CPU has its own marks,
- * in sets that other events of the CPU share. A task may move to another CPU
- * between the two programs at a function, whose marks are in one table. A mark
- * remains if the kernel skips the second program; kmemtraced removes such a
- * mark of a tracepoint after KMTD_BPF_MARK_NS.
+ * Each CPU has its own marks, in sets that other events of the CPU share. Where
+ * tasks can be preempted, a task may move to another CPU between the two
+ * programs; the second one then finds the mark among those of the other CPU. A
+ * mark remains if the kernel skips the second program; kmemtraced removes a
+ * mark after KMTD_BPF_MARK_NS. A task that is preempted between the two
+ * programs for longer has its event recorded twice.
  */
-#define KMTD_BPF_MARK_BITS 16 /* of the table */
-#define KMTD_BPF_MARK_SETS 8
+#define KMTD_BPF_MARK_SETS 32
 #define KMTD_BPF_MARK_WAYS 8 /* marks of a set, which is a cache line */
-#define KMTD_BPF_MARK_NS   1000000000
+#define KMTD_BPF_MARK_NS   4000000000
 
 struct kmtd_bpf_mark_set {
 	__u64 marks[KMTD_BPF_MARK_WAYS]; /* 0: no mark */

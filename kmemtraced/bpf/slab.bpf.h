@@ -6,6 +6,12 @@
 #include "memory.bpf.h"
 #include "operation.bpf.h"
 
+/* Return a token for an array of objects. A caller may use one array often. */
+static __always_inline __u64 array_token(__u64 pointers)
+{
+	return pointers + read_word((const void *)pointers);
+}
+
 /* int or bool kmem_cache_alloc_bulk(cache, gfp, n, pointers) */
 static __always_inline int bulk_alloc(__u64 *ctx, bool second)
 {
@@ -21,7 +27,7 @@ static __always_inline int bulk_alloc(__u64 *ctx, bool second)
 	if (!(settings.bulk_returns_bool ? (__u8)result : (__u32)result))
 		n = 0;
 	if (begin_operation(ctx, KMTD_BPF_START_BULK_ALLOC, second,
-			    operation.pointers, &operation))
+			    array_token(operation.pointers), &operation))
 		bpf_loop(n, record_one, &operation, 0);
 	return 0;
 }
@@ -37,7 +43,7 @@ static __always_inline int bulk_free(__u64 *ctx, bool second)
 	bpf_get_func_arg(ctx, 2, &operation.pointers);
 	operation.kind = operation.a ? KMTD_BPF_CACHE_FREE : KMTD_BPF_KFREE;
 	if (begin_operation(ctx, KMTD_BPF_START_BULK_FREE, second,
-			    operation.pointers, &operation))
+			    array_token(operation.pointers), &operation))
 		bpf_loop(n, record_one, &operation, 0);
 	return 0;
 }
