@@ -24,6 +24,7 @@ struct kmtd_bpf_names {
 	struct ring_buffer *queue;
 	KmtdTaskNames *tasks;
 	KmtdTaskChanges changes;
+	KmtdTaskCgroups *cgroups;
 	KmtTracepointTables *caches;
 	GHashTable *by_address; /* guint64 * to GArray of CacheAt, by until */
 	guint generation;	/* number of destroyed caches */
@@ -39,6 +40,9 @@ static void add_task(KmtdBpfNames *names, const struct kmtd_bpf_name *name)
 		.renamed = name->kind == KMTD_BPF_TASK_RENAME,
 	};
 
+	if (name->kind == KMTD_BPF_TASK_NEW)
+		kmtd_task_cgroups_fork(names->cgroups, name->parent, name->tgid,
+				       name->pid, name->cgroup, change.time);
 	memcpy(change.name, name->name, sizeof(change.name));
 	memcpy(change.old_name, name->old_name, sizeof(change.old_name));
 	kmtd_task_changes_add(&names->changes, &change);
@@ -119,13 +123,25 @@ static int take_name(void *data, void *event, size_t n_bytes)
 {
 	KmtdBpfNames *names = data;
 	const struct kmtd_bpf_name *name = event;
+	const struct kmtd_bpf_cgroup *cgroup = event;
 
 	if (n_bytes < sizeof(*name))
 		return 0;
-	if (name->kind == KMTD_BPF_CACHE_GONE)
+	switch (name->kind) {
+	case KMTD_BPF_CACHE_GONE:
 		end_cache(names, name);
-	else
+		break;
+	case KMTD_BPF_CGROUP_NEW:
+		kmtd_task_cgroups_add(names->cgroups, cgroup->id, cgroup->path);
+		break;
+	case KMTD_BPF_TASK_MOVE:
+		kmtd_task_cgroups_move(names->cgroups, name->pid,
+				       name->is_whole != 0, name->cgroup,
+				       (gint64)name->time);
+		break;
+	default:
 		add_task(names, name);
+	}
 	return 0;
 }
 
@@ -138,6 +154,7 @@ KmtdBpfNames *kmtd_bpf_names_new(const KmtdBpfPrograms *programs,
 	names->programs = programs;
 	g_mutex_init(&names->lock);
 	names->tasks = kmtd_task_names_new(proc);
+	names->cgroups = kmtd_task_cgroups_new(proc);
 	names->caches = kmt_tracepoint_tables_new();
 	kmtd_task_changes_init(&names->changes);
 	names->by_address =
@@ -164,6 +181,7 @@ void kmtd_bpf_names_free(KmtdBpfNames *names)
 		return;
 	ring_buffer__free(names->queue);
 	kmtd_task_names_free(names->tasks);
+	kmtd_task_cgroups_free(names->cgroups);
 	kmt_tracepoint_tables_free(names->caches);
 	kmtd_task_changes_clear(&names->changes);
 	g_hash_table_unref(names->by_address);
@@ -186,6 +204,9 @@ void kmtd_bpf_names_poll(KmtdBpfNames *names)
 void kmtd_bpf_names_begin(KmtdBpfNames *names)
 {
 	kmtd_task_names_begin(names->tasks);
+	g_mutex_lock(&names->lock);
+	kmtd_task_cgroups_read(names->cgroups);
+	g_mutex_unlock(&names->lock);
 }
 
 void kmtd_bpf_names_end(KmtdBpfNames *names)
@@ -252,6 +273,8 @@ char *kmtd_bpf_names_table(KmtdBpfNames *names, const char *table)
 	g_mutex_lock(&names->lock);
 	if (g_str_equal(table, "tasks"))
 		text = kmtd_task_names_text(names->tasks);
+	else if (g_str_equal(table, "cgroups"))
+		text = kmtd_task_cgroups_text(names->cgroups);
 	else if (g_str_equal(table, "caches"))
 		text = kmt_tracepoint_tables_caches_text(names->caches, FALSE);
 	g_mutex_unlock(&names->lock);

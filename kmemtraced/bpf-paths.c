@@ -139,6 +139,10 @@ static const struct btf_type *find_type(const struct btf *btf,
 	return type && btf_is_func_proto(type) ? type : NULL;
 }
 
+/* Tracepoints of the same names as their programs, which a kernel may lack. */
+static const char *const optional_tracepoints[] = {"cgroup_mkdir",
+						   "cgroup_attach_task"};
+
 /* Return the number of arguments of a tracepoint; 0: unknown. */
 static guint count_arguments(const struct btf *btf, const char *tracepoint)
 {
@@ -325,6 +329,11 @@ void kmtd_bpf_paths_choose(KmtdBpfPrograms *programs, const struct btf *btf)
 	for (gsize i = 0; i < G_N_ELEMENTS(paths); i++)
 		choose_function(programs, programs->has_paths ? btf : NULL,
 				&paths[i]);
+	for (gsize i = 0; i < G_N_ELEMENTS(optional_tracepoints); i++)
+		bpf_program__set_autoload(
+			bpf_object__find_program_by_name(
+				programs->object, optional_tracepoints[i]),
+			btf && count_arguments(btf, optional_tracepoints[i]));
 }
 
 /* Return whether the path is recorded, or the kernel does not have the path. */

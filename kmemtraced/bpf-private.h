@@ -14,6 +14,7 @@
 #include "kmemtraced/bpf/ring.h"
 #include "kmemtraced/event-source.h"
 #include "kmemtraced/online-cpus.h"
+#include "kmemtraced/task-cgroups.h"
 #include "kmemtraced/task-names.h"
 
 /* What the options -F, -p and -c demand. */

@@ -228,6 +228,8 @@ static gboolean bpf_conclude(KmtdSource *source, GKeyFile *meta, GError **error)
 	}
 	g_key_file_set_uint64(meta, CAPTURE, "own_events", own);
 	g_key_file_set_string(meta, CAPTURE, "task_names", "tracepoints");
+	if (g_hash_table_contains(bpf->programs.attached, "cgroup_attach_task"))
+		g_key_file_set_string(meta, CAPTURE, "cgroups", "tracked");
 	describe_gaps(bpf, meta);
 	counters = bpf->programs.counters;
 	kmtd_bpf_names_conclude(bpf->names, counters->n_lost_names == 0,

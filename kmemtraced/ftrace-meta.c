@@ -74,9 +74,12 @@ static void conclude_names(KmtdFtrace *ftrace, GKeyFile *meta)
 
 char *kmtd_ftrace_table(KmtdSource *source, const char *name)
 {
-	return g_str_equal(name, "tasks")
-		       ? kmtd_task_names_text(((KmtdFtrace *)source)->names)
-		       : NULL;
+	const KmtdFtrace *ftrace = (const KmtdFtrace *)source;
+
+	if (g_str_equal(name, "cgroups"))
+		return kmtd_task_cgroups_text(ftrace->cgroups);
+	return g_str_equal(name, "tasks") ? kmtd_task_names_text(ftrace->names)
+					  : NULL;
 }
 
 gboolean kmtd_ftrace_conclude(KmtdSource *source, GKeyFile *meta,
@@ -104,6 +107,7 @@ gboolean kmtd_ftrace_conclude(KmtdSource *source, GKeyFile *meta,
 					     ? ftrace_stream->ring.last_ns
 					     : counters->lost_until);
 	}
+	g_key_file_set_string(meta, CAPTURE, "cgroups", "end");
 	g_key_file_set_uint64(meta, CAPTURE, "own_events", own);
 	g_key_file_set_uint64(meta, CAPTURE, "kmalloc_duplicates", pairs);
 	conclude_names(ftrace, meta);

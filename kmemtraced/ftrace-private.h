@@ -10,6 +10,7 @@
 #include "kmemtraced/interference.h"
 #include "kmemtraced/online-cpus.h"
 #include "kmemtraced/ring-page.h"
+#include "kmemtraced/task-cgroups.h"
 #include "kmemtraced/task-names.h"
 #include "kmemtraced/tracefs-instance.h"
 
@@ -20,6 +21,7 @@ typedef struct {
 	KmtdRingFormat *format;
 	KmtdInterference *interference; /* NULL until tracing is switched on */
 	KmtdTaskNames *names;
+	KmtdTaskCgroups *cgroups;
 	gboolean names_complete; /* every change of a task's name is recorded */
 	KmtdOwnTasks tasks;
 	char *clock;

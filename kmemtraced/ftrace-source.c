@@ -78,6 +78,8 @@ static gboolean ftrace_enable(KmtdSource *source, GError **error)
 	/* Read the task names as late as possible, but before tracing is on, so
 	 * that reading them is not in the trace. */
 	kmtd_task_names_begin(ftrace->names);
+	/* For tasks that end during the recording. */
+	kmtd_task_cgroups_read(ftrace->cgroups);
 	if (!kmtd_instance_write(ftrace->instance, "tracing_on", "1", error))
 		return FALSE;
 	kmtd_interference_begin(ftrace->interference);
@@ -106,6 +108,7 @@ static gboolean ftrace_disable(KmtdSource *source, GError **error)
 		return FALSE;
 	/* Read the task names now, before more tasks end. */
 	kmtd_task_names_end(ftrace->names);
+	kmtd_task_cgroups_read(ftrace->cgroups);
 	set_task_points(ftrace, "0");
 	return set_tracepoints(ftrace, "0", error);
 }
@@ -157,6 +160,7 @@ static void ftrace_free(KmtdSource *source)
 	kmtd_instance_close(ftrace->instance);
 	g_clear_pointer(&ftrace->format, kmtd_ring_format_free);
 	kmtd_task_names_free(ftrace->names);
+	kmtd_task_cgroups_free(ftrace->cgroups);
 	g_ptr_array_unref(ftrace->streams);
 	kmtd_online_cpus_free(ftrace->cpus);
 	g_free(ftrace->clock);
@@ -223,6 +227,7 @@ KmtdSource *kmtd_ftrace_open(const KmtdSourceOptions *options, GError **error)
 	source->abi_version = 2;
 	source->record_bytes = KMEMTRACE_EVENT_SIZE_V2;
 	ftrace->names = kmtd_task_names_new(options->proc);
+	ftrace->cgroups = kmtd_task_cgroups_new(options->proc);
 	ftrace->streams = g_ptr_array_new();
 	ftrace->pids = g_memdup2(options->pids,
 				 options->n_pids * sizeof(*options->pids));

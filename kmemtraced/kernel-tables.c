@@ -77,12 +77,14 @@ gboolean kmtd_tables_copy_records(KmtdTables *tables, GError **error)
 {
 	if (!write_table(tables, "tasks", error) ||
 	    !write_table(tables, "caches", error) ||
+	    !write_table(tables, "cgroups", error) ||
 	    !write_table(tables, "stacks", error))
 		return FALSE;
 	return !tables->directory ||
 	       (copy_table(tables, tables->directory, "info", NULL, error) &&
 		copy_table(tables, tables->directory, "caches", NULL, error) &&
 		copy_table(tables, tables->directory, "tasks", NULL, error) &&
+		copy_table(tables, tables->directory, "cgroups", NULL, error) &&
 		copy_table(tables, tables->directory, "marks", NULL, error) &&
 		copy_table(tables, tables->directory, "stacks", NULL, error) &&
 		copy_table(tables, tables->directory, "tags", NULL, error));

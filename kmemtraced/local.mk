@@ -33,6 +33,8 @@ kmemtraced_kmemtraced_SOURCES = \
 	kmemtraced/wait-lock.c kmemtraced/wait-lock.h \
 	kmemtraced/summary.c kmemtraced/summary.h \
 	kmemtraced/kernel-tables.c kmemtraced/kernel-tables.h \
+	kmemtraced/proc-tasks.c kmemtraced/proc-tasks.h \
+	kmemtraced/task-cgroups.c kmemtraced/task-cgroups.h \
 	kmemtraced/task-names.c kmemtraced/task-names.h
 if BPF
 kmemtraced_kmemtraced_SOURCES += \

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "kmemtraced/proc-tasks.h"
 #include "kmemtraced/task-names.h"
 #include "lib/tracepoints/learned-names.h"
 
@@ -56,28 +53,6 @@ void kmtd_task_changes_add(KmtdTaskChanges *changes,
 
 /* ---- /proc ---- */
 
-typedef void (*SeenTask)(KmtdTaskNames *names, guint32 pid, const char *name);
-
-/* Return the number in @name, or 0 if @name is not a number. */
-static guint32 parse_pid(const char *name)
-{
-	guint64 n;
-
-	return g_ascii_string_to_unsigned(name, 10, 1, G_MAXINT32, &n, NULL)
-		       ? (guint32)n
-		       : 0;
-}
-
-static DIR *open_folder(int at, const char *path)
-{
-	int fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
-
-	if (fd >= 0 && !folder)
-		close(fd);
-	return folder;
-}
-
 /*
  * Shorten a name from /proc to the name that the tracepoints report. /proc of
  * newer kernels shows the full name of a kernel thread, and for a worker also
@@ -92,73 +67,19 @@ static void shorten(char *name)
 		name[KMT_TASK_NAME_BYTES - 1] = '\0';
 }
 
-/* Read the name of a thread. Return FALSE if the thread has ended or its name
- * cannot be read. */
-static gboolean read_name(int folder, const char *tid, char *name, gsize n_name)
+static void seen_at_start(gpointer user, guint32 tgid, guint32 pid, char *name)
 {
-	g_autofree char *path = g_build_filename(tid, "comm", NULL);
-	int fd = openat(folder, path, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
+	KmtdTaskNames *names = user;
 
-	if (fd < 0)
-		return FALSE;
-	do
-		n = read(fd, name, n_name - 1);
-	while (n < 0 && errno == EINTR);
-	close(fd);
-	if (n <= 0)
-		return FALSE;
-	if (name[n - 1] == '\n')
-		n--;
-	name[n] = '\0';
 	shorten(name);
-	return TRUE;
-}
-
-static void read_process(KmtdTaskNames *names, int proc, const char *pid,
-			 SeenTask seen)
-{
-	g_autofree char *path = g_build_filename(pid, "task", NULL);
-	DIR *folder = open_folder(proc, path);
-	const struct dirent *entry;
-
-	if (!folder)
-		return;
-	while ((entry = readdir(folder))) {
-		guint32 tid = parse_pid(entry->d_name);
-		char name[128];
-
-		if (tid &&
-		    read_name(dirfd(folder), entry->d_name, name, sizeof(name)))
-			seen(names, tid, name);
-	}
-	closedir(folder);
-}
-
-/*
- * Call @seen for each thread in /proc. A thread that /proc does not show
- * remains without a name, which does not affect the other threads.
- */
-static void read_all(KmtdTaskNames *names, SeenTask seen)
-{
-	DIR *proc = open_folder(AT_FDCWD, names->proc);
-	const struct dirent *entry;
-
-	if (!proc)
-		return;
-	while ((entry = readdir(proc)))
-		if (parse_pid(entry->d_name))
-			read_process(names, dirfd(proc), entry->d_name, seen);
-	closedir(proc);
-}
-
-static void seen_at_start(KmtdTaskNames *names, guint32 pid, const char *name)
-{
 	kmt_tracepoint_tables_correct_task(names->names, pid, name);
 }
 
-static void seen_at_end(KmtdTaskNames *names, guint32 pid, const char *name)
+static void seen_at_end(gpointer user, guint32 tgid, guint32 pid, char *name)
 {
+	KmtdTaskNames *names = user;
+
+	shorten(name);
 	g_hash_table_insert(names->at_end, GUINT_TO_POINTER(pid),
 			    g_strdup(name));
 }
@@ -187,12 +108,12 @@ void kmtd_task_names_free(KmtdTaskNames *names)
 
 void kmtd_task_names_begin(KmtdTaskNames *names)
 {
-	read_all(names, seen_at_start);
+	kmtd_proc_tasks_read(names->proc, "comm", seen_at_start, names);
 }
 
 void kmtd_task_names_end(KmtdTaskNames *names)
 {
-	read_all(names, seen_at_end);
+	kmtd_proc_tasks_read(names->proc, "comm", seen_at_end, names);
 }
 
 static gint compare_times(gconstpointer a, gconstpointer b)

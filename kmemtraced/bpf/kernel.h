@@ -13,10 +13,28 @@ struct list_head {
 	struct list_head *next;
 };
 
+struct kernfs_node {
+	unsigned long long id;
+};
+
+struct cgroup_root {
+	int hierarchy_id; /* 0: cgroup v2 */
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+	struct cgroup_root *root;
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
 struct task_struct {
 	int pid;
 	int tgid;
 	char comm[16];
+	struct css_set *cgroups;
 };
 
 struct kmem_cache {

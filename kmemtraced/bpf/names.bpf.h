@@ -25,6 +25,14 @@ static __always_inline struct kmtd_bpf_name *new_name(__u32 kind)
 	return name;
 }
 
+/* Return the id of the task's cgroup (v2), or 0. */
+static __always_inline __u64 cgroup_of(const struct task_struct *task)
+{
+	if (!bpf_core_field_exists(task->cgroups))
+		return 0;
+	return BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
+}
+
 SEC("raw_tp/task_newtask")
 int task_newtask(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -34,8 +42,58 @@ int task_newtask(struct bpf_raw_tracepoint_args *ctx)
 	if (!name)
 		return 0;
 	name->pid = BPF_CORE_READ(task, pid);
+	name->tgid = BPF_CORE_READ(task, tgid);
+	name->parent = bpf_get_current_pid_tgid();
+	name->cgroup = cgroup_of(task);
 	BPF_CORE_READ_STR_INTO(&name->name, task, comm);
 	bpf_ringbuf_submit(name, 0);
+	return 0;
+}
+
+static __always_inline bool is_version_2(const struct cgroup *cgroup)
+{
+	return BPF_CORE_READ(cgroup, root, hierarchy_id) == 0;
+}
+
+/* cgroup_attach_task(to, path, task, whether all tasks of its process move) */
+SEC("raw_tp/cgroup_attach_task")
+int cgroup_attach_task(struct bpf_raw_tracepoint_args *ctx)
+{
+	const struct cgroup *to = (const struct cgroup *)ctx->args[0];
+	const struct task_struct *task =
+		(const struct task_struct *)ctx->args[2];
+	struct kmtd_bpf_name *name =
+		is_version_2(to) ? new_name(KMTD_BPF_TASK_MOVE) : NULL;
+
+	if (!name)
+		return 0;
+	name->pid = BPF_CORE_READ(task, pid);
+	name->is_whole = (__u8)ctx->args[3];
+	name->cgroup = BPF_CORE_READ(to, kn, id);
+	bpf_ringbuf_submit(name, 0);
+	return 0;
+}
+
+/* cgroup_mkdir(cgroup, path) */
+SEC("raw_tp/cgroup_mkdir")
+int cgroup_mkdir(struct bpf_raw_tracepoint_args *ctx)
+{
+	const struct cgroup *cgroup = (const struct cgroup *)ctx->args[0];
+	struct kmtd_bpf_cgroup *to;
+
+	if (!is_version_2(cgroup))
+		return 0;
+	to = bpf_ringbuf_reserve(&names, sizeof(*to), 0);
+	if (!to) {
+		__sync_fetch_and_add(&counters.n_lost_names, 1);
+		return 0;
+	}
+	to->kind = KMTD_BPF_CGROUP_NEW;
+	to->reserved = 0;
+	to->id = BPF_CORE_READ(cgroup, kn, id);
+	bpf_probe_read_kernel_str(to->path, sizeof(to->path),
+				  (const void *)ctx->args[1]);
+	bpf_ringbuf_submit(to, 0);
 	return 0;
 }
 

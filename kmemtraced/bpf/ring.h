@@ -258,6 +258,8 @@ enum kmtd_bpf_name_kind {
 	KMTD_BPF_TASK_NEW,
 	KMTD_BPF_TASK_RENAME,
 	KMTD_BPF_CACHE_GONE, /* the cache is about to be destroyed */
+	KMTD_BPF_TASK_MOVE,  /* to another cgroup */
+	KMTD_BPF_CGROUP_NEW, /* struct kmtd_bpf_cgroup */
 };
 
 /* An event that names something. There is one queue for all CPUs. */
@@ -267,8 +269,24 @@ struct kmtd_bpf_name {
 	__u64 time;	   /* ns, CLOCK_MONOTONIC */
 	char name[16];	   /* tasks: the name from now on */
 	char old_name[16]; /* KMTD_BPF_TASK_RENAME: the name until now */
-	__u64 cache;	   /* KMTD_BPF_CACHE_GONE: struct kmem_cache * */
+	/* KMTD_BPF_TASK_NEW and KMTD_BPF_TASK_MOVE: */
+	__u64 cgroup; /* its id; 0: unknown */
+	__u32 parent; /* KMTD_BPF_TASK_NEW: pid of the task that calls fork() */
+	__u32 tgid;   /* KMTD_BPF_TASK_NEW */
+	__u32 is_whole; /* KMTD_BPF_TASK_MOVE: all tasks of the process */
+	__u32 reserved;
+	__u64 cache; /* KMTD_BPF_CACHE_GONE: struct kmem_cache * */
 	struct kmtd_bpf_cache described; /* KMTD_BPF_CACHE_GONE */
+};
+
+#define KMTD_BPF_PATH_BYTES 512
+
+/* A new cgroup. The kind has the same place as in struct kmtd_bpf_name. */
+struct kmtd_bpf_cgroup {
+	__u32 kind; /* KMTD_BPF_CGROUP_NEW */
+	__u32 reserved;
+	__u64 id;
+	char path[KMTD_BPF_PATH_BYTES]; /* cut off if too long */
 };
 
 /* Counters of what could not be reported otherwise, for all CPUs. */

@@ -262,11 +262,11 @@ static gint compare_pids(gconstpointer a, gconstpointer b)
 	return (pa > pb) - (pa < pb);
 }
 
-char *kmt_tracepoint_tables_tasks_text(const KmtTracepointTables *names,
-				       gboolean always)
+/* Return the text of a table of tasks, which begins with @head. */
+static char *tasks_text(const KmtTracepointTables *names, const char *head,
+			gboolean always)
 {
-	GString *text =
-		g_string_new("# kmemtrace: tasks\n# columns: pid until name\n");
+	GString *text = g_string_new(head);
 	GList *pids =
 		g_list_sort(g_hash_table_get_keys(names->tasks), compare_pids);
 	gboolean any = names->old->len > 0;
@@ -298,4 +298,19 @@ char *kmt_tracepoint_tables_tasks_text(const KmtTracepointTables *names,
 	}
 	g_list_free(pids);
 	return g_string_free(text, !any && !always);
+}
+
+char *kmt_tracepoint_tables_tasks_text(const KmtTracepointTables *names,
+				       gboolean always)
+{
+	return tasks_text(names,
+			  "# kmemtrace: tasks\n# columns: pid until name\n",
+			  always);
+}
+
+char *kmt_tracepoint_tables_cgroups_text(const KmtTracepointTables *names)
+{
+	return tasks_text(names,
+			  "# kmemtrace: cgroups\n# columns: pid until path\n",
+			  FALSE);
 }

@@ -75,4 +75,8 @@ char *kmt_tracepoint_tables_caches_text(const KmtTracepointTables *names,
 char *kmt_tracepoint_tables_tasks_text(const KmtTracepointTables *names,
 				       gboolean always);
 
+/* The same for the table "cgroups", if the names of the tasks are the paths of
+ * their control groups; never with always. */
+char *kmt_tracepoint_tables_cgroups_text(const KmtTracepointTables *names);
+
 #endif

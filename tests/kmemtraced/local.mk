@@ -41,7 +41,7 @@ TESTS += tests/kmemtraced/summary-unit
 # The reader of ring buffer pages, for its unit tests.
 KMT_RING_SOURCES = \
 	lib/capture/error.c kmemtraced/self-filter.c kmemtraced/ring-format.c \
-	kmemtraced/ring-page.c kmemtraced/task-names.c
+	kmemtraced/ring-page.c kmemtraced/proc-tasks.c kmemtraced/task-names.c
 KMT_RING_CFLAGS = $(AM_CFLAGS) $(TRACEEVENT_CFLAGS)
 KMT_RING_LIBS = $(KMT_TRACEPOINTS_LIBS) $(GLIB_LIBS)
 KMT_RING_TESTS = tests/kmemtraced/ring-format-unit tests/kmemtraced/ring-page-unit
