@@ -581,6 +581,15 @@ _Static_assert(sizeof(struct kmemtrace_event_mark) == KMEMTRACE_EVENT_SIZE_V2,
  *	and the N oldest entries were dropped.  At time T and before, a name may
  *	be missing or belong to a later task with the same pid.
  *
+ * cgroups:	pid until path
+ *	Only in captures, of any version since 2: task pid was in the cgroup of
+ *	version 2 with this path, such as /system.slice/cron.service, until the
+ *	time until, inclusive, since the preceding entry of the same pid.  path
+ *	is the last column, escaped like a name.  until, "# dropped: N", and
+ *	"# exact_after: T" are as in the table tasks.  The idle task has no
+ *	entry, because it is always in the root cgroup.  A capture may lack this
+ *	table.
+ *
  * marks:	number appeared went module types name format
  *	Each annotation that existed during the session.  appeared and went are
  *	the times when its module was loaded and unloaded: appeared is 0 for the

@@ -9,7 +9,7 @@
  *             truncated file consists of the bytes up to the end of the buffer
  *     texts, separated by NUL:
  *             kmemtrace.meta, kallsyms, modules, the words of a command line,
- *             caches, tasks, stacks, marks, tags
+ *             caches, tasks, stacks, marks, tags, cgroups
  */
 #ifndef KMEMTRACE_FUZZ_CONTAINER_H
 #define KMEMTRACE_FUZZ_CONTAINER_H
@@ -28,6 +28,7 @@ typedef enum {
 	KMT_CONTAINER_STACKS,
 	KMT_CONTAINER_MARKS,
 	KMT_CONTAINER_TAGS,
+	KMT_CONTAINER_CGROUPS,
 	KMT_CONTAINER_TEXTS
 } KmtContainerText;
 

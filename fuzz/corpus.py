@@ -35,7 +35,7 @@ MAX_FILES = 8
 MAX_SIZE = 8192
 TEXTS = ("kmemtrace.meta", "kallsyms", "modules")
 # Texts after the words of the command line.
-TABLES = ("caches", "tasks", "stacks", "marks", "tags")
+TABLES = ("caches", "tasks", "stacks", "marks", "tags", "cgroups")
 WORDS = ("", "--json", "--csv", "--folded",
          "--json --by kind,cpu,node,gfp --windows 7 --cross-cpu",
          "--by function,size --live --leaks --histogram lifetime",
@@ -47,6 +47,8 @@ TABLE_WORDS = {
     "marks": ("--marks --json", "--marks --lines 0", "--by mark,kind --csv",
               "--marks --by mark,stack --windows 3 --json --time phase:2,",
               "--marks --time begin,marker", "--by mark --folded"),
+    "cgroups": ("--by cgroup", "--by pid,cgroup,stack --json --leaks",
+                "--by cgroup --cgroup /*,/a? --csv"),
     "stacks": ("--by owner", "--by owner,callsite --skip f*,*alloc* --json",
                "--by stack,owner --csv --time peak", "--stacks --lines 1",
                "--by owner,kind --folded --lines 1 --live")}

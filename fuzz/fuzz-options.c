@@ -191,6 +191,7 @@ static const struct {
 	{"why", {"oom"}},
 	{"kernel_release", {"6.1"}},
 	{"start_time", {NULL}},
+	{"cgroups", {"tracked", "end"}},
 };
 
 static void set_meta(Case *c, OptionsInput *in)
@@ -248,7 +249,8 @@ static const struct {
 	{"--version", {NULL}, TRUE},
 	{"--by",
 	 {"callsite", "function,size", "kind,cache,cpu,node,gfp",
-	  "module,directory", "pid,comm,context", "stack,owner", "mark"},
+	  "module,directory", "pid,comm,context", "stack,owner", "mark",
+	  "comm,cgroup,mark"},
 	 FALSE},
 	{"--fields",
 	 {"wasted,frag,requested,allocated,allocs,frees,reused",
@@ -278,6 +280,7 @@ static const struct {
 	{"--clock-tolerance", {"0", "1000000000"}, FALSE},
 	{"--layout", {"A", "B", "C", "D"}, FALSE},
 	{"--jobs", {"2"}, FALSE},
+	{"--cgroup", {"/", "/*,/a?"}, FALSE},
 };
 
 static void add_word(Case *c, char *word)
@@ -326,7 +329,7 @@ static void apply_step(Case *c, OptionsInput *in)
 		set_record(c, in);
 		break;
 	case 6:
-		c->table_column = 1 + read_byte(in) % 8;
+		c->table_column = 1 + read_byte(in) % 9;
 		c->table_number =
 			kmt_boundaries[read_byte(in) % kmt_n_boundaries];
 		break;
@@ -366,6 +369,10 @@ static void write_tables(const Case *c)
 		"%" G_GUINT64_FORMAT "\n1 - a\n2 %" G_GUINT64_FORMAT
 		" b\n2 - c\n",
 		column_value(c, 5, 0), column_value(c, 6, 1000));
+	g_autofree char *cgroups = g_strdup_printf(
+		"# kmemtrace: cgroups\n# columns: pid until path\n1 - /\n"
+		"2 %" G_GUINT64_FORMAT " /a\n2 - /a\\040b\n",
+		column_value(c, 9, 1000));
 	g_autofree char *marks = g_strdup_printf(
 		"# kmemtrace: marks\n# columns: number appeared went module "
 		"types name format\n1 0 - - s marker %%s\n2 %" G_GUINT64_FORMAT
@@ -374,6 +381,7 @@ static void write_tables(const Case *c)
 
 	write_text("caches", caches);
 	write_text("tasks", tasks);
+	write_text("cgroups", cgroups);
 	write_text("marks", marks);
 	write_text("stacks", "# columns: stack addresses\n"
 			     "1 ffffffff81000010,ffffffff81000050\n"

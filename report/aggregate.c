@@ -283,6 +283,23 @@ static void note_stacks(KmtAggregate *aggregate, const KmtInputCapture *capture)
 			   "not all stacks are known");
 }
 
+/* Add warnings about the table of cgroups. */
+static void note_cgroups(KmtAggregate *aggregate,
+			 const KmtInputCapture *capture)
+{
+	g_autofree char *how = g_key_file_get_string(capture->meta, "capture",
+						     "cgroups", NULL);
+
+	if (!kmt_input_tables_has_cgroups(aggregate->tables))
+		note_table(aggregate, capture, "cgroups",
+			   "not all cgroups are known");
+	if (g_strcmp0(how, "end") == 0)
+		g_ptr_array_add(aggregate->notes,
+				g_strdup("changes of cgroups were not "
+					 "recorded: each task is shown in the "
+					 "cgroup of the end of the recording"));
+}
+
 /* Add warnings about owners, stacks and names that the options need and that
  * are missing. */
 static void note_owners(KmtAggregate *aggregate, const KmtInputCapture *capture,
@@ -313,6 +330,8 @@ static void note_owners(KmtAggregate *aggregate, const KmtInputCapture *capture,
 	    !kmt_input_tables_has_tasks(aggregate->tables))
 		note_table(aggregate, capture, "tasks",
 			   "not all commands are known");
+	if (parts & KMT_MATCH_KEY_CGROUP)
+		note_cgroups(aggregate, capture);
 	if (parts & KMT_MATCH_KEY_CACHE &&
 	    !kmt_input_tables_has_caches(aggregate->tables))
 		note_table(aggregate, capture, "caches",

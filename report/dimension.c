@@ -30,6 +30,8 @@ static const struct {
 	[KMT_BY_PID] = {"pid", "pid", "pids", .parts = KMT_MATCH_KEY_PID},
 	[KMT_BY_COMM] = {"comm", "command", "commands",
 			 .parts = KMT_MATCH_KEY_COMM},
+	[KMT_BY_CGROUP] = {"cgroup", "cgroup", "cgroups",
+			   .parts = KMT_MATCH_KEY_CGROUP},
 	[KMT_BY_CONTEXT] = {"context", "context", "contexts",
 			    .parts = KMT_MATCH_KEY_CONTEXT},
 	[KMT_BY_MARK] = {"mark", "phase from mark", "phases",

@@ -105,7 +105,9 @@ static guint64 cache_value(KmtGroups *groups, const KmtMatchKey *key,
 	return text_number(groups, text);
 }
 
-static guint64 comm_value(KmtGroups *groups, const KmtMatchKey *key)
+/* Return the index of the text of a name from a table of tasks. */
+static guint64 task_value(KmtGroups *groups, const KmtMatchKey *key,
+			  const char *name)
 {
 	g_autofree char *text = NULL;
 	gpointer found;
@@ -113,14 +115,13 @@ static guint64 comm_value(KmtGroups *groups, const KmtMatchKey *key)
 
 	if (!key->has_owner)
 		return text_number(groups, "(not recorded)");
-	if (!key->comm)
+	if (!name)
 		return text_number(groups, "(unknown)");
-	if (g_hash_table_lookup_extended(groups->comms, key->comm, NULL,
-					 &found))
+	if (g_hash_table_lookup_extended(groups->names, name, NULL, &found))
 		return GPOINTER_TO_UINT(found);
-	text = kmt_printable(key->comm);
+	text = kmt_printable(name);
 	number = text_number(groups, text);
-	g_hash_table_insert(groups->comms, (gpointer)key->comm,
+	g_hash_table_insert(groups->names, (gpointer)name,
 			    GUINT_TO_POINTER(number));
 	return number;
 }
@@ -248,7 +249,9 @@ guint64 kmt_groups_value_of(KmtGroups *groups, KmtDimension dimension,
 	case KMT_BY_PID:
 		return key->has_owner ? key->pid : NO_PID;
 	case KMT_BY_COMM:
-		return comm_value(groups, key);
+		return task_value(groups, key, key->comm);
+	case KMT_BY_CGROUP:
+		return task_value(groups, key, key->cgroup);
 	case KMT_BY_CONTEXT:
 		return context_value(groups, key);
 	case KMT_BY_MARK:

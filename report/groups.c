@@ -66,7 +66,7 @@ KmtGroups *kmt_groups_new(const KmtGroupsOptions *options,
 	groups->text_bytes = g_string_chunk_new(4096);
 	groups->texts = g_ptr_array_new();
 	kmt_index_init(&groups->text_index, text_hash, text_equal);
-	groups->comms = g_hash_table_new(NULL, NULL);
+	groups->names = g_hash_table_new(NULL, NULL);
 	groups->chains = g_array_new(FALSE, FALSE, sizeof(KmtChain));
 	kmt_index_init(&groups->chain_index, chain_hash, chain_equal);
 	return groups;
@@ -106,7 +106,7 @@ void kmt_groups_free(KmtGroups *groups)
 	g_string_chunk_free(groups->text_bytes);
 	g_ptr_array_unref(groups->texts);
 	kmt_index_clear(&groups->text_index);
-	g_hash_table_unref(groups->comms);
+	g_hash_table_unref(groups->names);
 	g_array_unref(groups->chains);
 	kmt_index_clear(&groups->chain_index);
 	g_free(groups);
@@ -260,6 +260,7 @@ static gboolean has_texts(KmtDimension dimension)
 	case KMT_BY_DIRECTORY:
 	case KMT_BY_CACHE:
 	case KMT_BY_COMM:
+	case KMT_BY_CGROUP:
 	case KMT_BY_CONTEXT:
 	case KMT_BY_OWNER:
 		return TRUE;

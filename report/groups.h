@@ -106,7 +106,8 @@ typedef struct {
 	GStringChunk *text_bytes;
 	GPtrArray *texts; /* const char *, stored in text_bytes */
 	KmtIndex text_index;
-	GHashTable *comms; /* command name in tables -> text index */
+	GHashTable *names; /* command name or path of a cgroup, both in tables
+			    * -> text index */
 	GArray *chains; /* KmtChain, with addresses in match_keys or tables */
 	KmtIndex chain_index;
 } KmtGroups;

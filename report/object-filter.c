@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "lib/base/printable.h"
 #include "report/object-filter.h"
 
 void kmt_filter_init(KmtFilter *filter)
@@ -19,6 +20,7 @@ void kmt_filter_clear(KmtFilter *filter)
 	g_clear_pointer(&filter->nodes, g_array_unref);
 	g_strfreev(filter->callsite);
 	g_strfreev(filter->module);
+	g_strfreev(filter->cgroup);
 }
 
 static gboolean invalid_value(GError **error, const char *option,
@@ -229,7 +231,8 @@ gboolean kmt_filter_is_set(const KmtFilter *filter)
 {
 	return filter->kinds || filter->cpus || filter->nodes ||
 	       filter->size_min || filter->size_max < G_MAXUINT64 ||
-	       filter->callsite || filter->module || filter->lifetime;
+	       filter->callsite || filter->module || filter->cgroup ||
+	       filter->lifetime;
 }
 
 KmtMatchKeyParts kmt_filter_parts(const KmtFilter *filter)
@@ -237,7 +240,8 @@ KmtMatchKeyParts kmt_filter_parts(const KmtFilter *filter)
 	/* With a lifetime filter, an allocation is counted only when its object
 	 * is freed or at the end, so its key must store the node until then. */
 	return (filter->cpus ? KMT_MATCH_KEY_CPU : 0) |
-	       (filter->nodes || filter->lifetime ? KMT_MATCH_KEY_NODE : 0);
+	       (filter->nodes || filter->lifetime ? KMT_MATCH_KEY_NODE : 0) |
+	       (filter->cgroup ? KMT_MATCH_KEY_CGROUP : 0);
 }
 
 static gboolean matches(char *const *globs, const char *name)
@@ -295,6 +299,16 @@ static gboolean matches_name(const KmtFilter *filter, const KmtMatchKey *key,
 				 symbol.module ? symbol.module : "vmlinux"));
 }
 
+/* Return whether a glob matches the cgroup of a key. An unknown cgroup matches
+ * no glob. */
+static gboolean matches_cgroup(char *const *globs, const KmtMatchKey *key)
+{
+	/* g_pattern_match_simple() needs valid UTF-8. */
+	g_autofree char *path = key->cgroup ? kmt_printable(key->cgroup) : NULL;
+
+	return path && matches(globs, path);
+}
+
 gboolean kmt_filter_matches_key(const KmtFilter *filter, const KmtMatchKey *key,
 				guint cpu, const KmtSymbolizer *symbolizer)
 {
@@ -304,6 +318,8 @@ gboolean kmt_filter_matches_key(const KmtFilter *filter, const KmtMatchKey *key,
 		return FALSE;
 	if (filter->nodes && !in_list(filter->nodes, key->node))
 		return FALSE;
+	if (filter->cgroup && !matches_cgroup(filter->cgroup, key))
+		return FALSE;
 	if (filter->callsite || filter->module)
 		return matches_name(filter, key, symbolizer);
 	return TRUE;
@@ -311,6 +327,27 @@ gboolean kmt_filter_matches_key(const KmtFilter *filter, const KmtMatchKey *key,
 
 /* ---- conditions that no object meets ---- */
 
+/* Conditions on names. */
+typedef enum {
+	NAME_CALLSITE,
+	NAME_MODULE,
+	NAME_CGROUP,
+} NameCondition;
+
+static const struct {
+	const char *option;
+	const char *unmet;
+} name_conditions[] = {
+	[NAME_CALLSITE] = {"--callsite", "no call site has such a name"},
+	[NAME_MODULE] = {"--module",
+			 "no call site is in such a module; built-in code "
+			 "belongs to vmlinux, which --by directory divides "
+			 "with --vmlinux, --debug-dir or --source"},
+	[NAME_CGROUP] = {"--cgroup", "no task that allocated memory was in "
+				     "such a cgroup"},
+};
+
+/* Return whether a key meets a filter without CPUs. */
 static gboolean is_met(const KmtFilter *filter, const KmtSymbolizer *symbolizer,
 		       const KmtMatchKeys *keys)
 {
@@ -319,7 +356,7 @@ static gboolean is_met(const KmtFilter *filter, const KmtSymbolizer *symbolizer,
 	for (i = 0; i < keys->keys->n; i++) {
 		KmtMatchKey key = kmt_match_keys_get(keys, i);
 
-		if (matches_name(filter, &key, symbolizer))
+		if (kmt_filter_matches_key(filter, &key, 0, symbolizer))
 			return TRUE;
 	}
 	return FALSE;
@@ -328,29 +365,26 @@ static gboolean is_met(const KmtFilter *filter, const KmtSymbolizer *symbolizer,
 /*
  * Check each glob separately, so that one misspelt glob in a list is reported.
  */
-static void warn_of_globs(char *const *globs, gboolean is_module,
+static void warn_of_globs(char *const *globs, NameCondition condition,
 			  const KmtSymbolizer *symbolizer,
 			  const KmtMatchKeys *keys, GPtrArray *warnings)
 {
-	for (; *globs; globs++) {
+	for (; globs && *globs; globs++) {
 		char *one[] = {*globs, NULL};
-		const KmtFilter filter = {.callsite = is_module ? NULL : one,
-					  .module = is_module ? one : NULL};
+		const KmtFilter filter = {
+			.callsite = condition == NAME_CALLSITE ? one : NULL,
+			.module = condition == NAME_MODULE ? one : NULL,
+			.cgroup = condition == NAME_CGROUP ? one : NULL,
+		};
 
 		if (is_met(&filter, symbolizer, keys))
 			continue;
 		g_ptr_array_add(
 			warnings,
-			is_module ? g_strdup_printf(
-					    "--module '%s': no call site is in "
-					    "such a module; built-in code "
-					    "belongs to vmlinux, which --by "
-					    "directory divides with --vmlinux, "
-					    "--debug-dir or --source",
-					    *globs)
-				  : g_strdup_printf("--callsite '%s': no call "
-						    "site has such a name",
-						    *globs));
+			g_strdup_printf("%s '%s': %s",
+					name_conditions[condition].option,
+					*globs,
+					name_conditions[condition].unmet));
 	}
 }
 
@@ -390,11 +424,10 @@ void kmt_filter_warn(const KmtFilter *filter, const KmtInputCapture *capture,
 		     const KmtSymbolizer *symbolizer, const KmtMatchKeys *keys,
 		     GPtrArray *warnings)
 {
-	if (filter->callsite)
-		warn_of_globs(filter->callsite, FALSE, symbolizer, keys,
-			      warnings);
-	if (filter->module)
-		warn_of_globs(filter->module, TRUE, symbolizer, keys, warnings);
+	warn_of_globs(filter->callsite, NAME_CALLSITE, symbolizer, keys,
+		      warnings);
+	warn_of_globs(filter->module, NAME_MODULE, symbolizer, keys, warnings);
+	warn_of_globs(filter->cgroup, NAME_CGROUP, symbolizer, keys, warnings);
 	if (filter->cpus && !has_cpu(filter, capture))
 		g_ptr_array_add(warnings, g_strdup("--cpu: the capture has "
 						   "none of these CPUs"));

@@ -26,6 +26,8 @@ typedef struct {
 	guint64 size_max;
 	char **callsite;      /* globs, or NULL */
 	char **module;	      /* globs, or NULL; "vmlinux" is the kernel */
+	char **cgroup;	      /* globs, or NULL; compared with the text that
+			       * the report prints */
 	gboolean lifetime;    /* lifetime_min and lifetime_max are set */
 	guint64 lifetime_min; /* ns */
 	guint64 lifetime_max;
@@ -71,9 +73,9 @@ gboolean kmt_filter_set_lifetime(KmtFilter *filter, const char *text,
 gboolean kmt_filter_set_globs(char ***globs, const char *option,
 			      const char *text, GError **error);
 
-/* Add a warning (char *) for each glob that matches no call site, and for CPUs
- * or nodes none of which the capture has. Call this function after all records
- * are read. */
+/* Add a warning (char *) for each glob that matches no call site or cgroup, and
+ * for CPUs or nodes none of which the capture has. Call this function after all
+ * records are read. */
 void kmt_filter_warn(const KmtFilter *filter, const KmtInputCapture *capture,
 		     const KmtSymbolizer *symbolizer, const KmtMatchKeys *keys,
 		     GPtrArray *warnings);

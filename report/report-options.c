@@ -27,6 +27,7 @@ void kmt_options_clear(KmtOptions *options)
 	g_free(options->lifetime);
 	g_free(options->callsite);
 	g_free(options->module);
+	g_free(options->cgroup);
 	g_free(options->kallsyms);
 	g_free(options->system_map);
 	g_free(options->vmlinux);
@@ -149,6 +150,9 @@ static void add_filters(GArray *entries, KmtOptions *o)
 		 "GLOB[,GLOB...]"},
 		{"module", 0, 0, G_OPTION_ARG_STRING, &o->module,
 		 "Report only objects allocated by these modules",
+		 "GLOB[,GLOB...]"},
+		{"cgroup", 0, 0, G_OPTION_ARG_STRING, &o->cgroup,
+		 "Report only objects allocated by tasks in these cgroups",
 		 "GLOB[,GLOB...]"},
 	};
 

@@ -49,6 +49,7 @@ typedef struct {
 	char *lifetime;
 	char *callsite;
 	char *module;
+	char *cgroup;
 	char *kallsyms;
 	char *system_map;
 	char *vmlinux;

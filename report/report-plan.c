@@ -114,6 +114,8 @@ static gboolean set_filter(KmtPlan *plan, const KmtOptions *o, GError **error)
 						     o->callsite, error)) &&
 	       (!o->module || kmt_filter_set_globs(&f->module, "--module",
 						   o->module, error)) &&
+	       (!o->cgroup || kmt_filter_set_globs(&f->cgroup, "--cgroup",
+						   o->cgroup, error)) &&
 	       (!o->kind || kmt_filter_set_kinds(f, o->kind, error)) &&
 	       (!o->cpu || kmt_filter_set_cpus(f, o->cpu, error)) &&
 	       (!o->node || kmt_filter_set_nodes(f, o->node, error)) &&

@@ -12,8 +12,8 @@
 #define CPU_DIGITS_MAX 5
 
 const char *const kmt_capture_tables[] = {
-	"kallsyms", "modules", "info", "caches", "tasks",
-	"marks",    "stacks",  "tags", NULL,
+	"kallsyms", "modules", "info",	 "caches", "tasks",
+	"cgroups",  "marks",   "stacks", "tags",   NULL,
 };
 
 gboolean kmt_capture_parse_cpu(const char *name, guint *cpu,

@@ -111,6 +111,7 @@ void kmt_input_note_bad_tables(KmtInputCapture *capture)
 		{"caches", "caches have no names, and their numbers are not "
 			   "checked"},
 		{"tasks", "tasks have no names, and pids are not checked"},
+		{"cgroups", "the cgroups of tasks are unknown"},
 		{"marks", "annotations have no names, and their values are not "
 			  "checked"},
 		{"stacks", "call stacks are unknown and not checked"},

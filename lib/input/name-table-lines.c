@@ -23,6 +23,12 @@
 #define MAX_NAME 1024
 
 /*
+ * Maximum length of the path of a cgroup in bytes: PATH_MAX of the kernel,
+ * which limits the paths in /proc/<pid>/cgroup.
+ */
+#define MAX_CGROUP 4096
+
+/*
  * Maximum number of annotations, of stacks, and of call sites with a tag, to
  * limit the memory for a damaged table. A kernel usually has far fewer.
  */
@@ -33,7 +39,8 @@
 /*
  * Maximum size of a table in bytes, to limit the memory for a damaged capture.
  * Tables of caches, annotations and tags usually have less than 1 MiB. The
- * largest tables of tasks, with 2^24 names, and of stacks have less than 1 GiB.
+ * largest tables of tasks, with 2^24 names, of cgroups, and of stacks have less
+ * than 1 GiB.
  */
 #define MAX_SMALL_TABLE (256u << 20)
 #define MAX_LARGE_TABLE (1u << 30)
@@ -130,14 +137,20 @@ static char *parse_name(char *text, guint n_newer)
 }
 
 /*
- * Return the name of a task, cache or file as parse_name() does. A name longer
- * than MAX_NAME is also invalid.
+ * Return a name as parse_name() does. A name of more than max bytes is also
+ * invalid.
  */
-static char *parse_short_name(char *text, guint n_newer)
+static char *parse_limited_name(char *text, guint n_newer, gsize max)
 {
 	char *name = parse_name(text, n_newer);
 
-	return name && strlen(name) <= MAX_NAME ? name : NULL;
+	return name && strlen(name) <= max ? name : NULL;
+}
+
+/* Return the name of a task, cache or file. */
+static char *parse_short_name(char *text, guint n_newer)
+{
+	return parse_limited_name(text, n_newer, MAX_NAME);
 }
 
 static gboolean add_cache(KmtInputTables *tables, char *line, guint n_newer)
@@ -162,7 +175,9 @@ static gboolean add_cache(KmtInputTables *tables, char *line, guint n_newer)
 	return TRUE;
 }
 
-static gboolean add_task(KmtInputTables *tables, char *line, guint n_newer)
+/* Parse a line "pid until name" of a table of tasks. */
+static gboolean add_task_name(KmtInputTaskTable *tasks, char *line,
+			      guint n_newer, gsize max)
 {
 	guint64 pid;
 	gsize offset;
@@ -173,15 +188,25 @@ static gboolean add_task(KmtInputTables *tables, char *line, guint n_newer)
 	    !parse_time(&line, &task.until))
 		return FALSE;
 	task.pid = (guint32)pid;
-	name = parse_short_name(line, n_newer);
+	name = parse_limited_name(line, n_newer, max);
 	if (!name)
 		return FALSE;
-	offset = (gsize)(name - tables->tasks_table.text);
+	offset = (gsize)(name - tasks->table.text);
 	if (offset > G_MAXUINT32)
 		return FALSE;
 	task.name = (guint32)offset;
-	g_array_append_val(tables->tasks, task);
+	g_array_append_val(tasks->names, task);
 	return TRUE;
+}
+
+static gboolean add_task(KmtInputTables *tables, char *line, guint n_newer)
+{
+	return add_task_name(&tables->tasks, line, n_newer, MAX_NAME);
+}
+
+static gboolean add_cgroup(KmtInputTables *tables, char *line, guint n_newer)
+{
+	return add_task_name(&tables->cgroups, line, n_newer, MAX_CGROUP);
 }
 
 static gboolean is_mark_name(const char *name)
@@ -319,6 +344,8 @@ const KmtInputTableFormat kmt_input_caches_format = {
 	"caches", 6, MAX_SMALL_TABLE, add_cache};
 const KmtInputTableFormat kmt_input_tasks_format = {"tasks", 3, MAX_LARGE_TABLE,
 						    add_task};
+const KmtInputTableFormat kmt_input_cgroups_format = {
+	"cgroups", 3, MAX_LARGE_TABLE, add_cgroup};
 const KmtInputTableFormat kmt_input_marks_format = {"marks", 7, MAX_SMALL_TABLE,
 						    add_mark};
 const KmtInputTableFormat kmt_input_stacks_format = {
@@ -355,8 +382,13 @@ static guint64 *header_number(KmtInputTables *tables,
 		guint64 *number;
 	} numbers[] = {
 		{&kmt_input_caches_format, "unnumbered", &tables->unnumbered},
-		{&kmt_input_tasks_format, "dropped", &tables->dropped},
-		{&kmt_input_tasks_format, "exact_after", &tables->exact_after},
+		{&kmt_input_tasks_format, "dropped", &tables->tasks.dropped},
+		{&kmt_input_tasks_format, "exact_after",
+		 &tables->tasks.exact_after},
+		{&kmt_input_cgroups_format, "dropped",
+		 &tables->cgroups.dropped},
+		{&kmt_input_cgroups_format, "exact_after",
+		 &tables->cgroups.exact_after},
 		{&kmt_input_marks_format, "unnumbered",
 		 &tables->unnumbered_marks},
 		{&kmt_input_stacks_format, "lost", &tables->n_without_stack},

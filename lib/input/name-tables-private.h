@@ -9,13 +9,14 @@
 #include "lib/input/name-tables.h"
 
 /*
- * A name that a task had up to and including the time until, in ns. The array
- * of names is sorted by pid and until.
+ * A name that a task had up to and including the time until, in ns, or the path
+ * of the cgroup that the task was in.
  */
 typedef struct {
 	gint64 until;
 	guint32 pid;
-	guint32 name; /* offset of the name in tasks_table.text, in bytes */
+	guint32 name; /* offset of the name in the text of the table, in bytes
+		       */
 } KmtInputTaskName;
 
 typedef struct {
@@ -34,9 +35,20 @@ typedef struct {
 	guint64 first_bad; /* line number of the first invalid line, from 1 */
 } KmtInputNameTable;
 
+/* A table with the names or the cgroups of tasks. */
+typedef struct {
+	KmtInputNameTable table;
+	GArray *names; /* array of KmtInputTaskName, sorted by pid and until */
+	guint64 dropped; /* number of names that the recorder dropped */
+	/* If dropped is not 0, names up to this time in ns are uncertain; at
+	 * most G_MAXINT64. */
+	guint64 exact_after;
+} KmtInputTaskTable;
+
 struct KmtInputTables {
 	KmtInputNameTable caches_table;
-	KmtInputNameTable tasks_table;
+	KmtInputTaskTable tasks;
+	KmtInputTaskTable cgroups;
 	KmtInputNameTable marks_table;
 	GPtrArray *marks; /* array of KmtInputMarkKind, sorted by number */
 	guint64 unnumbered_marks; /* number of annotations to which the kernel
@@ -48,20 +60,15 @@ struct KmtInputTables {
 				   * number; an unused number has NULL */
 	guint n_duplicate_caches; /* count of rows with the cache number of an
 				   * earlier row */
-	GArray *tasks;	/* array of KmtInputTaskName, sorted by pid and until */
-	GArray *stacks; /* array of KmtInputStack, sorted by number */
+	GArray *stacks;		  /* array of KmtInputStack, sorted by number */
 	GArray *addresses; /* array of guint64: the addresses of all stacks */
-	guint64 dropped;   /* number of task names that the recorder dropped; in
-			    * a KmtInputTagTable, number of allocations without
-			    * a source line */
+	guint64 dropped;   /* only in a KmtInputTagTable: number of allocations
+			    * without a source line */
 	gboolean is_from_ftrace; /* the records come from tracepoints, so task
 				  * names may be missing */
 	guint64 unnumbered;	 /* number of caches to which the kernel gave no
 				  * number */
 	guint64 n_without_stack; /* number of records without a stack */
-	/* If dropped is not 0, names of tasks up to this time in ns are
-	 * uncertain; at most G_MAXINT64. */
-	guint64 exact_after;
 	GPtrArray *warnings;
 };
 
@@ -80,8 +87,8 @@ typedef struct {
 } KmtInputTableFormat;
 
 extern const KmtInputTableFormat kmt_input_caches_format,
-	kmt_input_tasks_format, kmt_input_marks_format, kmt_input_stacks_format,
-	kmt_input_tags_format;
+	kmt_input_tasks_format, kmt_input_cgroups_format,
+	kmt_input_marks_format, kmt_input_stacks_format, kmt_input_tags_format;
 
 /* Append a warning, formatted as by printf(), to tables->warnings. */
 void kmt_input_tables_warn(KmtInputTables *tables, const char *format, ...)

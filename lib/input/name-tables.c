@@ -8,6 +8,9 @@
 /* Name of pid 0. The kernel has an idle task swapper/<cpu> for each CPU. */
 #define IDLE_TASK_NAME "idle"
 
+/* Cgroup of pid 0. The kernel keeps its idle tasks in the root cgroup. */
+#define IDLE_TASK_CGROUP "/"
+
 gboolean kmt_input_capture_has_owners(const KmtInputCapture *capture)
 {
 	return capture->record_size >= KMEMTRACE_EVENT_SIZE_V2 &&
@@ -179,6 +182,26 @@ static void read_stacks(KmtInputTables *tables, const KmtInputCapture *capture)
 				      tables->n_without_stack);
 }
 
+static void init_tasks(KmtInputTaskTable *tasks)
+{
+	tasks->names = g_array_new(FALSE, FALSE, sizeof(KmtInputTaskName));
+}
+
+static void clear_tasks(KmtInputTaskTable *tasks)
+{
+	g_array_unref(tasks->names);
+	g_free(tasks->table.text);
+}
+
+/* Read and sort a table of the names or the cgroups of tasks. */
+static void read_tasks(KmtInputTables *tables, const KmtInputCapture *capture,
+		       KmtInputTaskTable *tasks,
+		       const KmtInputTableFormat *format)
+{
+	kmt_input_table_read(tables, capture, &tasks->table, format);
+	sort_in_place(tasks->names, compare_tasks);
+}
+
 static gboolean is_from_ftrace(const KmtInputCapture *capture)
 {
 	g_autofree char *source =
@@ -192,7 +215,8 @@ KmtInputTables *kmt_input_tables_new(const KmtInputCapture *capture)
 	KmtInputTables *tables = g_new0(KmtInputTables, 1);
 
 	tables->caches = g_new0(KmtInputCache *, G_MAXUINT16 + 1);
-	tables->tasks = g_array_new(FALSE, FALSE, sizeof(KmtInputTaskName));
+	init_tasks(&tables->tasks);
+	init_tasks(&tables->cgroups);
 	tables->marks = g_ptr_array_new_with_free_func(g_free);
 	tables->stacks = g_array_new(FALSE, FALSE, sizeof(KmtInputStack));
 	tables->addresses = g_array_new(FALSE, FALSE, sizeof(guint64));
@@ -202,8 +226,9 @@ KmtInputTables *kmt_input_tables_new(const KmtInputCapture *capture)
 	tables->is_from_ftrace = is_from_ftrace(capture);
 	kmt_input_table_read(tables, capture, &tables->caches_table,
 			     &kmt_input_caches_format);
-	kmt_input_table_read(tables, capture, &tables->tasks_table,
-			     &kmt_input_tasks_format);
+	read_tasks(tables, capture, &tables->tasks, &kmt_input_tasks_format);
+	read_tasks(tables, capture, &tables->cgroups,
+		   &kmt_input_cgroups_format);
 	kmt_input_table_read(tables, capture, &tables->marks_table,
 			     &kmt_input_marks_format);
 	read_stacks(tables, capture);
@@ -211,7 +236,6 @@ KmtInputTables *kmt_input_tables_new(const KmtInputCapture *capture)
 			   tables->n_duplicate_caches, "caches", "cache");
 	sort_rows(tables, &tables->marks_table, tables->marks, compare_marks,
 		  "marks", "annotation");
-	sort_in_place(tables->tasks, compare_tasks);
 	if (tables->unnumbered)
 		kmt_input_tables_warn(tables,
 				      "%" G_GUINT64_FORMAT
@@ -225,14 +249,19 @@ KmtInputTables *kmt_input_tables_new(const KmtInputCapture *capture)
 				      "the log of the "
 				      "kernel",
 				      tables->unnumbered_marks);
-	if (tables->dropped)
+	if (tables->tasks.dropped)
 		kmt_input_tables_warn(
 			tables,
 			"%" G_GUINT64_FORMAT " names of tasks are missing%s",
-			tables->dropped,
+			tables->tasks.dropped,
 			tables->is_from_ftrace
 				? ""
 				: "; boot with a larger kmemtrace.tasks=");
+	if (tables->cgroups.dropped)
+		kmt_input_tables_warn(tables,
+				      "%" G_GUINT64_FORMAT
+				      " cgroups of tasks are missing",
+				      tables->cgroups.dropped);
 	return tables;
 }
 
@@ -245,13 +274,13 @@ void kmt_input_tables_free(KmtInputTables *tables)
 	for (i = 0; i <= G_MAXUINT16; i++)
 		g_free(tables->caches[i]);
 	g_free(tables->caches);
-	g_array_unref(tables->tasks);
+	clear_tasks(&tables->tasks);
+	clear_tasks(&tables->cgroups);
 	g_array_unref(tables->stacks);
 	g_array_unref(tables->addresses);
 	g_ptr_array_unref(tables->marks);
 	g_ptr_array_unref(tables->warnings);
 	g_free(tables->caches_table.text);
-	g_free(tables->tasks_table.text);
 	g_free(tables->marks_table.text);
 	g_free(tables->stacks_table.text);
 	g_free(tables);
@@ -264,18 +293,38 @@ gboolean kmt_input_tables_has_caches(const KmtInputTables *tables)
 
 gboolean kmt_input_tables_has_tasks(const KmtInputTables *tables)
 {
-	return tables->tasks_table.is_present && !tables->tasks_table.n_bad;
+	return tables->tasks.table.is_present && !tables->tasks.table.n_bad;
+}
+
+gboolean kmt_input_tables_has_cgroups(const KmtInputTables *tables)
+{
+	return tables->cgroups.table.is_present && !tables->cgroups.table.n_bad;
 }
 
 gboolean kmt_input_tables_has_all_tasks(const KmtInputTables *tables)
 {
-	return kmt_input_tables_has_tasks(tables) && !tables->dropped &&
+	return kmt_input_tables_has_tasks(tables) && !tables->tasks.dropped &&
 	       !tables->is_from_ftrace;
 }
 
 gboolean kmt_input_tables_has_stacks(const KmtInputTables *tables)
 {
 	return tables->stacks_table.is_present && !tables->stacks_table.n_bad;
+}
+
+/*
+ * The table of cgroups is optional. A recorder that writes this table also
+ * writes the key cgroups.
+ */
+static char *cgroups_missing_reason(const KmtInputCapture *capture)
+{
+	g_autofree char *path = kmt_input_capture_path(capture, "cgroups");
+
+	return g_strdup(path || g_key_file_has_key(capture->meta, "capture",
+						   "cgroups", NULL)
+				? "the file cgroups of the capture is missing "
+				  "or damaged"
+				: "the capture has no file cgroups");
 }
 
 char *kmt_input_tables_missing_reason(const KmtInputCapture *capture,
@@ -286,6 +335,8 @@ char *kmt_input_tables_missing_reason(const KmtInputCapture *capture,
 	gboolean is_tasks = g_str_equal(name, "tasks");
 	gboolean has = TRUE;
 
+	if (g_str_equal(name, "cgroups"))
+		return cgroups_missing_reason(capture);
 	if (g_strcmp0(source, "import") == 0 || g_strcmp0(source, "bpf") == 0)
 		has = is_tasks || g_str_equal(name, "caches");
 	else if (g_strcmp0(source, "ftrace") == 0)
@@ -358,33 +409,38 @@ const KmtInputMarkKind *kmt_input_tables_mark_kind(const KmtInputTables *tables,
 }
 
 /*
- * Return the index of the first task name that is not less than (pid, time), or
- * the number of names.
+ * Return the name that a task had at a time: the first name of the pid whose
+ * validity ends at or after that time, or else the last name; NULL if the table
+ * has no name of the pid.
  */
-static guint find_task(const KmtInputTables *tables, guint32 pid, gint64 time)
+static const char *find_name(const KmtInputTaskTable *tasks, guint32 pid,
+			     gint64 time)
 {
 	const KmtInputTaskName wanted = {.pid = pid, .until = time};
-	guint low = 0, high = tables->tasks->len;
+	const KmtInputTaskName *names =
+		(const KmtInputTaskName *)(const void *)tasks->names->data;
+	guint low = 0, high = tasks->names->len;
 
 	while (low < high) {
 		guint middle = low + (high - low) / 2;
 
-		if (compare_tasks(&g_array_index(tables->tasks,
-						 KmtInputTaskName, middle),
-				  &wanted) < 0)
+		if (compare_tasks(&names[middle], &wanted) < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low;
+	if (low < tasks->names->len && names[low].pid == pid)
+		return tasks->table.text + names[low].name;
+	if (low > 0 && names[low - 1].pid == pid)
+		return tasks->table.text + names[low - 1].name;
+	return NULL;
 }
 
 const char *kmt_input_tables_task_name(const KmtInputTables *tables,
 				       guint32 pid, gint64 time,
 				       KmtInputNameConfidence *class)
 {
-	guint i = find_task(tables, pid, time);
-	const KmtInputTaskName *task = NULL;
+	const char *name = find_name(&tables->tasks, pid, time);
 	KmtInputNameConfidence ignored;
 
 	if (!class)
@@ -392,17 +448,18 @@ const char *kmt_input_tables_task_name(const KmtInputTables *tables,
 	*class = KMT_INPUT_NAME_CERTAIN;
 	if (pid == 0)
 		return IDLE_TASK_NAME;
-	if (i < tables->tasks->len)
-		task = &g_array_index(tables->tasks, KmtInputTaskName, i);
-	if ((!task || task->pid != pid) && i > 0)
-		task = &g_array_index(tables->tasks, KmtInputTaskName, i - 1);
-	if (!task || task->pid != pid) {
+	if (!name)
 		*class = KMT_INPUT_NAME_UNKNOWN;
-		return NULL;
-	}
-	if (tables->dropped && time <= (gint64)tables->exact_after)
+	else if (tables->tasks.dropped &&
+		 time <= (gint64)tables->tasks.exact_after)
 		*class = KMT_INPUT_NAME_UNCERTAIN;
-	return tables->tasks_table.text + task->name;
+	return name;
+}
+
+const char *kmt_input_tables_cgroup(const KmtInputTables *tables, guint32 pid,
+				    gint64 time)
+{
+	return pid ? find_name(&tables->cgroups, pid, time) : IDLE_TASK_CGROUP;
 }
 
 const GPtrArray *kmt_input_tables_warnings(const KmtInputTables *tables)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The name tables of a capture (tasks, caches, annotations, stacks), and the
- * fields of a record that refer to these tables.
+ * The name tables of a capture (tasks, cgroups, caches, annotations, stacks),
+ * and the fields of a record that refer to these tables.
  *
  * A KmtInputTables does not change after its creation, so any thread may read
  * it without a lock.
@@ -134,12 +134,14 @@ void kmt_input_tables_free(KmtInputTables *tables);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtInputTables, kmt_input_tables_free)
 
 /*
- * kmt_input_tables_has_caches(), kmt_input_tables_has_tasks() and
- * kmt_input_tables_has_stacks() return whether the table exists, all of its
- * lines are valid, and no cache number occurs twice.
+ * kmt_input_tables_has_caches(), kmt_input_tables_has_tasks(),
+ * kmt_input_tables_has_cgroups() and kmt_input_tables_has_stacks() return
+ * whether the table exists, all of its lines are valid, and no cache number
+ * occurs twice.
  */
 gboolean kmt_input_tables_has_caches(const KmtInputTables *tables);
 gboolean kmt_input_tables_has_tasks(const KmtInputTables *tables);
+gboolean kmt_input_tables_has_cgroups(const KmtInputTables *tables);
 /*
  * kmt_input_tables_has_all_tasks() returns whether the table of tasks is valid
  * and also complete. If TRUE, a record whose task has no entry is a defect.
@@ -150,8 +152,9 @@ gboolean kmt_input_tables_has_stacks(const KmtInputTables *tables);
 /*
  * Return the reason why the table called name is missing or damaged. The
  * capture must have kmemtrace.meta. A capture from tracepoints or from
- * kmemtrace-import never has some of the tables; any other missing table is a
- * defect. The caller frees the string.
+ * kmemtrace-import never has some of the tables, and no capture must have the
+ * table cgroups; any other missing table is a defect. The caller frees the
+ * string.
  */
 char *kmt_input_tables_missing_reason(const KmtInputCapture *capture,
 				      const char *name);
@@ -191,6 +194,15 @@ const guint64 *kmt_input_tables_stack(const KmtInputTables *tables,
 const char *kmt_input_tables_task_name(const KmtInputTables *tables,
 				       guint32 pid, gint64 time,
 				       KmtInputNameConfidence *class);
+
+/*
+ * Return the path of the cgroup that a task was in at a time, by the rules of
+ * kmt_input_tables_task_name(), or NULL if the table has none of the task. pid
+ * 0 is always in "/". The path may contain any byte but NUL, and the tables own
+ * it.
+ */
+const char *kmt_input_tables_cgroup(const KmtInputTables *tables, guint32 pid,
+				    gint64 time);
 
 /*
  * Return the warnings about the tables, an array of char * with one line each.

@@ -10,7 +10,7 @@
 #define FLAGS_SHIFT 32
 
 /* First word of a pair of KmtMatchKeys.flags: node, number of a pair in the
- * first table that exists of tags, phases, stacks, and owners. */
+ * first table that exists of tags, phases, stacks, cgroups, and owners. */
 #define OWNER_SHIFT 32
 
 /*
@@ -23,9 +23,9 @@
 
 #define CONTEXT_FLAGS (KMEMTRACE_FLAG_HARDIRQ | KMEMTRACE_FLAG_SOFTIRQ)
 
-/* Parts whose values are in the tables tags, phases, stacks, and owners. The
- * upper half of the first word of a flags pair has the number of the pair
- * there. */
+/* Parts whose values are in the tables tags, phases, stacks, cgroups, and
+ * owners. The upper half of the first word of a flags pair has the number of
+ * the pair there. */
 #define BEYOND_FLAGS                                                           \
 	(KMT_MATCH_KEY_OWNER | KMT_MATCH_KEY_PHASE | KMT_MATCH_KEY_TAG)
 
@@ -60,6 +60,8 @@ KmtMatchKeys *kmt_match_keys_new(KmtMatchKeyParts parts,
 		keys->tags = kmt_match_intern_new();
 	if (parts & KMT_MATCH_KEY_STACK)
 		keys->stacks = kmt_match_intern_new();
+	if (parts & KMT_MATCH_KEY_CGROUP)
+		keys->cgroups = kmt_match_intern_new();
 	/* Mark all slots as empty: no key has a second word with all bits set,
 	 * because no flags pair has the largest number. */
 	memset(keys->cache, 0xff, sizeof(keys->cache));
@@ -77,6 +79,7 @@ void kmt_match_keys_free(KmtMatchKeys *keys)
 	kmt_match_intern_free(keys->tags);
 	kmt_match_intern_free(keys->phases);
 	kmt_match_intern_free(keys->stacks);
+	kmt_match_intern_free(keys->cgroups);
 	kmt_match_intern_free(keys->classes);
 	g_free(keys);
 }
@@ -119,6 +122,11 @@ KmtMatchKey kmt_match_keys_get(const KmtMatchKeys *keys, guint32 number)
 		beyond = pair->word[0];
 		key.stack = (guint32)pair->word[1];
 	}
+	if (keys->parts & KMT_MATCH_KEY_CGROUP) {
+		pair = kmt_match_intern_pair(keys->cgroups, (guint32)beyond);
+		beyond = pair->word[0];
+		key.cgroup = (const char *)(guintptr)pair->word[1];
+	}
 	pair = kmt_match_intern_pair(keys->owners, (guint32)beyond);
 	key.has_owner = (pair->word[0] & IS_OWNER) != 0;
 	key.pid = (guint32)pair->word[0];
@@ -146,18 +154,32 @@ KmtMatchSize kmt_match_keys_size_of_class(const KmtMatchKeys *keys,
 	return (KmtMatchSize){pair->word[0], pair->word[1]};
 }
 
-/* Return the number of the owner of an ALLOC. */
+/*
+ * Return the number of the pair of an owner number and the path of a cgroup;
+ * without KMT_MATCH_KEY_CGROUP return the owner number.
+ */
+static guint32 add_cgroup(KmtMatchKeys *keys, guint32 owner, const char *cgroup)
+{
+	return keys->cgroups ? kmt_match_intern_get(keys->cgroups, owner,
+						    (guintptr)cgroup)
+			     : owner;
+}
+
+/* Return the number of the owner of an ALLOC with its cgroup. */
 static guint32 owner_of(KmtMatchKeys *keys, const KmtInputRawEvent *event,
 			guint16 file)
 {
 	const KmtInputCpuFile *f = keys->capture->files->pdata[file];
 	KmtMatchKeyParts parts = keys->parts;
 	KmtInputRecordOwner owner;
-	const char *comm = NULL;
+	const char *comm = NULL, *cgroup = NULL;
 	guint64 word = IS_OWNER;
+	guint32 number;
 
-	if (f->record_size < KMEMTRACE_EVENT_SIZE_V2)
-		return kmt_match_intern_get(keys->owners, 0, 0);
+	if (f->record_size < KMEMTRACE_EVENT_SIZE_V2) {
+		number = kmt_match_intern_get(keys->owners, 0, 0);
+		return add_cgroup(keys, number, NULL);
+	}
 	/* Readers return records in the byte order of the host. */
 	kmt_input_record_owner((const guint8 *)event, FALSE, &owner);
 	if (parts & KMT_MATCH_KEY_PID)
@@ -169,7 +191,11 @@ static guint32 owner_of(KmtMatchKeys *keys, const KmtInputRawEvent *event,
 	if (parts & KMT_MATCH_KEY_COMM)
 		comm = kmt_input_tables_task_name(keys->tables, owner.pid,
 						  event->timestamp, NULL);
-	return kmt_match_intern_get(keys->owners, word, (guintptr)comm);
+	if (parts & KMT_MATCH_KEY_CGROUP)
+		cgroup = kmt_input_tables_cgroup(keys->tables, owner.pid,
+						 event->timestamp);
+	number = kmt_match_intern_get(keys->owners, word, (guintptr)comm);
+	return add_cgroup(keys, number, cgroup);
 }
 
 void kmt_match_keys_set_phases(KmtMatchKeys *keys, const gint64 *starts,

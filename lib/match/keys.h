@@ -3,11 +3,11 @@
  * Numbers for the properties of allocations.
  *
  * A key is a call site with the kind of memory and, if requested, the CPU,
- * node, gfp flags, owner (task, cache, context, stack), phase (a span of time;
- * see kmt_match_keys_set_phases()), and validity of the allocation tag. A size
- * is a pair of requested and allocated bytes. An allocation class is a key with
- * a size. Of these properties, the entry of a live object stores only the
- * number of the allocation class.
+ * node, gfp flags, owner (task, cgroup, cache, context, stack), phase (a span
+ * of time; see kmt_match_keys_set_phases()), and validity of the allocation
+ * tag. A size is a pair of requested and allocated bytes. An allocation class
+ * is a key with a size. Of these properties, the entry of a live object stores
+ * only the number of the allocation class.
  */
 #ifndef KMEMTRACE_MATCH_KEYS_H
 #define KMEMTRACE_MATCH_KEYS_H
@@ -26,9 +26,10 @@ typedef enum {
 	KMT_MATCH_KEY_CACHE = 1 << 5,
 	KMT_MATCH_KEY_CONTEXT = 1 << 6,
 	KMT_MATCH_KEY_STACK = 1 << 7,
+	KMT_MATCH_KEY_CGROUP = 1 << 8,
 	KMT_MATCH_KEY_OWNER = KMT_MATCH_KEY_PID | KMT_MATCH_KEY_COMM |
 			      KMT_MATCH_KEY_CACHE | KMT_MATCH_KEY_CONTEXT |
-			      KMT_MATCH_KEY_STACK,
+			      KMT_MATCH_KEY_STACK | KMT_MATCH_KEY_CGROUP,
 	KMT_MATCH_KEY_PHASE = 1 << 16,
 	/* The time of the allocation, as far as the tag of the call site
 	 * depends on it; see kmt_match_keys_set_tag_ends(). */
@@ -65,14 +66,16 @@ typedef struct {
 	KmtMatchIntern *classes; /* pairs of key number and size number */
 	/* Each of these tables is NULL if parts does not need it. "Number" in a
 	 * pair is the number of a pair in the next table that exists, in the
-	 * order flags, tags, phases, stacks, owners; 0 if no further table
-	 * exists. */
+	 * order flags, tags, phases, stacks, cgroups, owners; 0 if no further
+	 * table exists. */
 	KmtMatchIntern *flags;	/* pairs of (node, number) and gfp flags */
 	KmtMatchIntern *owners; /* pairs of (pid, cache, context) and pointer to
 				 * the task's name */
 	KmtMatchIntern *tags;	/* pairs of number and tag_time */
 	KmtMatchIntern *phases; /* pairs of number and phase */
 	KmtMatchIntern *stacks; /* pairs of number and stack */
+	KmtMatchIntern *cgroups; /* pairs of number and pointer to the path of
+				  * the task's cgroup */
 	/* Private: */
 	const KmtInputCapture *capture;
 	const KmtInputTables *tables;
@@ -123,20 +126,21 @@ typedef struct {
 	gint32 node;  /* requested node; KMEMTRACE_NODE_NONE without
 			 KMT_MATCH_KEY_NODE */
 	guint64 gfp_flags;
-	/* Whether the key has an owner, the fields pid to comm. If FALSE, these
-	 * fields are 0: KmtMatchKeys.parts has no part of the owner, or the
-	 * ALLOC is a record of version 1, which has no owner. */
+	/* Whether the key has an owner, the fields pid to cgroup. If FALSE,
+	 * these fields are 0: KmtMatchKeys.parts has no part of the owner, or
+	 * the ALLOC is a record of version 1, which has no owner. */
 	gboolean has_owner;
 	guint32 pid;
-	guint16 cache;	  /* KMEMTRACE_CACHE_NONE if there is no cache */
-	guint16 context;  /* KMEMTRACE_FLAG_HARDIRQ, _SOFTIRQ or 0 */
-	guint32 stack;	  /* KMEMTRACE_STACK_NONE if there is no stack */
-	const char *comm; /* arbitrary bytes; NULL if unknown */
-	guint32 phase;	  /* phase of the allocation; 0 without
-			   * KMT_MATCH_KEY_PHASE */
-	gint64 tag_time;  /* end of the tag that the call site had at the time
-			   * of the allocation; G_MAXINT64 if no tag ended
-			   * later, or without KMT_MATCH_KEY_TAG */
+	guint16 cache;	    /* KMEMTRACE_CACHE_NONE if there is no cache */
+	guint16 context;    /* KMEMTRACE_FLAG_HARDIRQ, _SOFTIRQ or 0 */
+	guint32 stack;	    /* KMEMTRACE_STACK_NONE if there is no stack */
+	const char *comm;   /* arbitrary bytes; NULL if unknown */
+	const char *cgroup; /* path, arbitrary bytes; NULL if unknown */
+	guint32 phase;	    /* phase of the allocation; 0 without
+			     * KMT_MATCH_KEY_PHASE */
+	gint64 tag_time;    /* end of the tag that the call site had at the time
+			     * of the allocation; G_MAXINT64 if no tag ended
+			     * later, or without KMT_MATCH_KEY_TAG */
 } KmtMatchKey;
 
 /* Return key @number of keys->keys. */

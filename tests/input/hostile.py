@@ -83,8 +83,8 @@ class Hostile(unittest.TestCase):
     def test_tables_that_cannot_be_read(self):
         """Each table that is missing or not a regular file has a warning, and the
         capture is read without the table."""
-        tables = ("kallsyms", "modules", "info", "caches", "tasks", "marks",
-                  "stacks", "tags")
+        tables = ("kallsyms", "modules", "info", "caches", "tasks", "cgroups",
+                  "marks", "stacks", "tags")
         listed = META + b"files=cpu0.out;" + ";".join(tables).encode() + b";\n"
         for kind, warning in (
                 ("gone", "is missing, although kmemtrace.meta lists it"),
@@ -128,7 +128,7 @@ class Hostile(unittest.TestCase):
         record = mkcapture.event_v2(stack=1)
         for table, size in (("caches", 256 << 20), ("marks", 256 << 20),
                             ("tags", 256 << 20), ("tasks", 1 << 30),
-                            ("stacks", 1 << 30)):
+                            ("cgroups", 1 << 30), ("stacks", 1 << 30)):
             path = self.capture([record], name=table, meta=meta)
             with open(os.path.join(path, table), "wb") as f:
                 f.truncate(size + 1)  # a hole

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Names of caches and tasks, and stacks, from valid and invalid tables
+ * Names of caches and tasks, cgroups, and stacks, from valid and invalid tables
  * (lib/input/name-tables.c); owners and losses in records.
  */
 #include "config.h"
@@ -20,6 +20,10 @@
 #define TASKS                                                                  \
 	"# kmemtrace: tasks\n"                                                 \
 	"# columns: pid until name\n"
+
+#define CGROUPS                                                                \
+	"# kmemtrace: cgroups\n"                                               \
+	"# columns: pid until path\n"
 
 typedef struct {
 	char *directory;
@@ -153,6 +157,112 @@ static void test_dropped(void)
 	expect_task(&f, 8, 300, NULL, KMT_INPUT_NAME_UNKNOWN);
 	expect_task(&f, 0, 300, "idle", KMT_INPUT_NAME_CERTAIN);
 	tear_down(&f);
+}
+
+/* Write a capture with a table of cgroups. */
+static void set_up_cgroups(TablesFixture *f, const char *meta,
+			   const char *cgroups)
+{
+	set_up(f, meta, NULL, TASKS "7 - name\n");
+	fixture_put(f->directory, "cgroups", cgroups, -1);
+	kmt_input_tables_free(f->tables);
+	f->tables = kmt_input_tables_new(f->capture);
+}
+
+static void expect_cgroup(const TablesFixture *f, guint32 pid, gint64 time,
+			  const char *path)
+{
+	g_assert_cmpstr(kmt_input_tables_cgroup(f->tables, pid, time), ==,
+			path);
+}
+
+static void test_cgroups(void)
+{
+	TablesFixture f;
+
+	set_up_cgroups(&f, META,
+		       CGROUPS "# dropped: 0\n"
+			       "7 100 /init.scope\n"
+			       "9 150 /a\\040b\\012c d\n"
+			       "7 200 /system.slice/docker-1234.scope\n"
+			       "7 500 /again\n"
+			       "4294967295 - /last\n");
+	g_assert_cmpuint(n_warnings(&f), ==, 0);
+	g_assert_true(kmt_input_tables_has_cgroups(f.tables));
+	expect_cgroup(&f, 0, 5, "/");
+	expect_cgroup(&f, 7, G_MININT64, "/init.scope");
+	expect_cgroup(&f, 7, 100, "/init.scope");
+	expect_cgroup(&f, 7, 101, "/system.slice/docker-1234.scope");
+	expect_cgroup(&f, 7, 200, "/system.slice/docker-1234.scope");
+	expect_cgroup(&f, 7, 501, "/again");
+	expect_cgroup(&f, 8, 100, NULL);
+	expect_cgroup(&f, 9, 151, "/a b\nc d");
+	expect_cgroup(&f, G_MAXUINT32, 5, "/last");
+	expect_task(&f, 7, 100, "name", KMT_INPUT_NAME_CERTAIN);
+	expect_task(&f, 9, 100, NULL, KMT_INPUT_NAME_UNKNOWN);
+	tear_down(&f);
+}
+
+/* A path may be longer than a name, but has a limit, too. */
+static void test_long_cgroups(void)
+{
+	g_autofree char *path = g_strnfill(4097, 'x');
+	g_autofree char *text = g_strconcat(CGROUPS "7 - ", path + 1, "\n8 - ",
+					    path, "\n", NULL);
+	TablesFixture f;
+
+	set_up_cgroups(&f, META, text);
+	expect_cgroup(&f, 7, 0, path + 1);
+	expect_cgroup(&f, 8, 0, NULL);
+	g_assert_cmpuint(n_warnings(&f), ==, 1);
+	g_assert_false(kmt_input_tables_has_cgroups(f.tables));
+	tear_down(&f);
+}
+
+/* Missing cgroups and missing names of tasks do not affect each other. */
+static void test_dropped_cgroups(void)
+{
+	TablesFixture f;
+
+	set_up_cgroups(&f, META,
+		       CGROUPS "# dropped: 12\n# exact_after: 300\n7 400 /a\n");
+	g_assert_cmpuint(n_warnings(&f), ==, 1);
+	g_assert_cmpstr(kmt_input_tables_warnings(f.tables)->pdata[0], ==,
+			"12 cgroups of tasks are missing");
+	g_assert_true(kmt_input_tables_has_cgroups(f.tables));
+	g_assert_true(kmt_input_tables_has_all_tasks(f.tables));
+	expect_cgroup(&f, 7, 300, "/a");
+	expect_task(&f, 7, 300, "name", KMT_INPUT_NAME_CERTAIN);
+	tear_down(&f);
+}
+
+/* A capture without the table is not damaged, unless its recorder wrote one. */
+static void test_no_cgroups(void)
+{
+	static const char damaged[] =
+		"the file cgroups of the capture is missing or damaged";
+	static const struct {
+		const char *meta, *cgroups, *reason;
+	} cases[] = {
+		{META, NULL, "the capture has no file cgroups"},
+		{META "source=bpf\n", NULL, "the capture has no file cgroups"},
+		{META "cgroups=tracked\n", NULL, damaged},
+		{META, CGROUPS "7 100\n", damaged},
+	};
+	guint i;
+
+	for (i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autofree char *reason = NULL;
+		TablesFixture f;
+
+		set_up_cgroups(&f, cases[i].meta, cases[i].cgroups);
+		g_assert_false(kmt_input_tables_has_cgroups(f.tables));
+		g_assert_cmpuint(n_warnings(&f), ==, cases[i].cgroups != NULL);
+		expect_cgroup(&f, 7, 0, NULL);
+		reason = kmt_input_tables_missing_reason(f.capture, "cgroups");
+		g_assert_cmpstr(reason, ==, cases[i].reason);
+		tear_down(&f);
+	}
 }
 
 /* The number of each key belongs to one kind of table. */
@@ -386,6 +496,10 @@ int main(int argc, char **argv)
 	g_test_add_func("/tables/caches", test_caches);
 	g_test_add_func("/tables/tasks", test_tasks);
 	g_test_add_func("/tables/dropped", test_dropped);
+	g_test_add_func("/tables/cgroups", test_cgroups);
+	g_test_add_func("/tables/long-cgroups", test_long_cgroups);
+	g_test_add_func("/tables/dropped-cgroups", test_dropped_cgroups);
+	g_test_add_func("/tables/no-cgroups", test_no_cgroups);
 	g_test_add_func("/tables/keys-of-other-tables",
 			test_keys_of_other_tables);
 	g_test_add_func("/tables/newer-columns", test_newer_columns);

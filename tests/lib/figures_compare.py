@@ -81,7 +81,7 @@ def arguments(options):
         if getattr(o, name) is not None:
             args += [f"--{name[:-1]}", ",".join(
                 str(value) for value in sorted(getattr(o, name)))]
-    for name in ("callsite", "module"):
+    for name in ("callsite", "module", "cgroup"):
         if getattr(o, name) is not None:
             args += [f"--{name}", getattr(o, name)]
     if o.size:

@@ -9,8 +9,8 @@ fields, and numbers are decimal or hexadecimal (0x):
 
     meta                    the indented lines that follow are kmemtrace.meta
     kallsyms                the indented lines that follow are kallsyms; as well as
-                            modules, caches, tasks, marks, stacks and tags, where
-                            ': ' before a line is removed
+                            modules, caches, tasks, cgroups, marks, stacks and
+                            tags, where ': ' before a line is removed
     cpu N little|big [size=N]
                             the records that follow belong to cpuN.out; size: bytes
                             of a record, 56 by default; longer records end in 0xee
@@ -56,8 +56,8 @@ V2_SIZE = 64
 V2S_SIZE = 72
 ORDERS = {"little": "<", "big": ">"}
 TEXTS = {"meta": "kmemtrace.meta", "kallsyms": "kallsyms", "modules": "modules",
-         "caches": "caches", "tasks": "tasks", "marks": "marks",
-         "stacks": "stacks", "tags": "tags"}
+         "caches": "caches", "tasks": "tasks", "cgroups": "cgroups",
+         "marks": "marks", "stacks": "stacks", "tags": "tags"}
 # Bytes of the payload in a record of a mark; and the bit in the word of a truncated
 # string.
 MARK_PAYLOAD = 40

@@ -201,14 +201,18 @@ class Maker:
         if len(self.cpus[cpu]) > 16:
             self.cpus[cpu].append(record)
 
+    def extra(self, _record):
+        """Return the bytes of a record after those of version 1."""
+        return b"\x5a" * (self.size - 56)
+
     def write(self, directory):
         """Write the files; return the number of truncated bytes."""
         truncated = 0
         for cpu, records in self.cpus.items():
-            extra = b"\x5a" * (self.size - 56)
             with open(f"{directory}/cpu{cpu}.out", "wb") as f:
                 for record in records:
-                    f.write(pack(record, self.big) + extra)
+                    f.write(pack(record, self.big) +
+                            self.extra(record))
                 if self.rng.random() < 0.3:
                     n = self.rng.randrange(1, self.size)
                     f.write(b"\x01" * n)

@@ -11,6 +11,7 @@ import re
 import struct
 
 import reference_match
+from reference_names import TaskNames
 
 ALLOC, FREE, LOST, DEFER = 1, 2, 3, 7
 KINDS = ["kmalloc", "cache", "pages", "percpu", "vmalloc"]
@@ -22,11 +23,12 @@ class Record:
     """A usable record; now is its merged time."""
 
     __slots__ = ("event", "type", "t", "ptr", "cpu", "index", "now", "site",
-                 "req", "alloc", "gfp", "node")
+                 "req", "alloc", "gfp", "node", "pid")
 
     def __init__(self, fields, cpu, index, now):
         (self.event, self.type, _, self.node, self.site, self.ptr, self.req,
-         self.alloc, self.gfp, self.t) = fields
+         self.alloc, self.gfp, self.t, *owner) = fields
+        self.pid = owner[0] if owner else None
         self.cpu, self.index, self.now = cpu, index, now
 
 
@@ -85,7 +87,8 @@ class File:
         skipped = lost = 0
         now = None
         layout = struct.Struct((">" if big else "<") + "BBHiQQQQQq"
-                               + f"{size - 56}x")
+                               + (f"I{size - 60}x" if size >= 64 else
+                                  f"{size - 56}x"))
         data = data[:self.events * size]
         for index, fields in enumerate(layout.iter_unpack(data)):
             event, kind, event_size = fields[:3]
@@ -136,6 +139,7 @@ class Capture:
         # Without owners, records do not report losses.
         self.has_owners = (self.size >= 64
                            and int(head.get("abi_version", 0)) >= 2)
+        self.tasks = self.read_tasks() if self.has_owners else {}
         self.complete = head.get("complete") == "true"
         self.cut_off = meta is not None and not self.complete
         self.continues = head.get("continues") == "true"
@@ -160,6 +164,19 @@ class Capture:
         if has_meta:
             return self.version >= 3
         return any(file.has_defer for file in self.files)
+
+    def read_tasks(self):
+        """Return the tables of tasks by dimension. A missing table is empty."""
+        tables = {}
+        for dimension, table, idle in (("comm", "tasks", "idle"),
+                                       ("cgroup", "cgroups", "/")):
+            path = os.path.join(self.directory, table)
+            text = ""
+            if os.path.exists(path):
+                with open(path, encoding="ascii") as f:
+                    text = f.read()
+            tables[dimension] = TaskNames(text, idle)
+        return tables
 
     def may_defer(self):
         """Return whether the report has the figures of deferred memory."""

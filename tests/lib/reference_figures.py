@@ -19,7 +19,7 @@ class Figures:  # pylint: disable=too-many-instance-attributes
     def __init__(self, capture, options, names):
         self.capture = capture
         self.options = options
-        self.naming = Naming(names, capture.nodes)
+        self.naming = Naming(names, capture.nodes, capture.tasks)
         self.filter = Filter(options, self.naming)
         self.kinds = {kind: Totals() for kind in TABLE_KINDS}
         self.groups = {}
@@ -133,7 +133,8 @@ class Figures:  # pylint: disable=too-many-instance-attributes
     def group_of(self, record):
         """Return the group of a record, None if the filter rejects it."""
         key = (record.site, record.type, record.cpu, record.node, record.gfp,
-               record.req, record.alloc)
+               record.req, record.alloc,
+               *(self.naming.task(d, record) for d in ("comm", "cgroup")))
         if key not in self.wanted:
             group = None
             if self.filter.wants(record):

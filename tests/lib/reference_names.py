@@ -1,11 +1,42 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The names of addresses, looked up in kallsyms and modules in a simple way.
+"""The names of addresses, looked up in kallsyms and modules, and the names and cgroups
+of tasks, in a simple way.
 
 The programs share no code with this module.
 """
 
 import bisect
 import re
+
+
+class TaskNames:
+    """The table tasks or cgroups of a capture: text, and the value of pid 0."""
+
+    def __init__(self, text, idle):
+        self.idle = idle
+        self.names = {}  # pid -> [(until, name)], sorted by until
+        for line in text.splitlines():
+            if line.startswith("#"):
+                continue
+            pid, until, name = line.split(" ", 2)
+            until = float("inf") if until == "-" else int(until)
+            name = re.sub(r"\\([0-7]{3})", lambda m: chr(int(m[1], 8)), name)
+            # The programs print a control character as a question mark.
+            name = re.sub(r"[\0-\x1f\x7f]", "?", name)
+            self.names.setdefault(int(pid), []).append((until, name))
+        for names in self.names.values():
+            names.sort(key=lambda entry: entry[0])
+
+    def find(self, pid, time):
+        """Return the name at a time: the first that was valid then or later,
+        otherwise the last one; None without a name."""
+        if pid == 0:
+            return self.idle
+        names = self.names.get(pid)
+        if not names:
+            return None
+        return next((name for until, name in names if until >= time),
+                    names[-1][1])
 
 
 class Symbols:

@@ -15,7 +15,8 @@ TITLES = {"callsite": ("call site", "call sites"),
           "directory": ("directory", "directories"),
           "kind": ("kind", "kinds"), "cache": ("cache", "caches"),
           "size": ("size", "sizes"), "cpu": ("CPU", "CPUs"),
-          "node": ("node", "nodes"), "gfp": ("gfp flags", "gfp flags")}
+          "node": ("node", "nodes"), "gfp": ("gfp flags", "gfp flags"),
+          "comm": ("command", "commands"), "cgroup": ("cgroup", "cgroups")}
 ALIASES = {"bytes": "allocated", "hit": "allocs", "pingpong": "cross-cpu"}
 
 

@@ -49,6 +49,7 @@ class Options:  # pylint: disable=too-many-instance-attributes
     lifetime: tuple = None  # shortest and longest lifetime in ns
     callsite: str = None
     module: str = None
+    cgroup: str = None
     slab: bool = False
     page: bool = False
     live: bool = False
@@ -218,9 +219,10 @@ def glob(pattern):
 class Naming:
     """The name of a record in each dimension."""
 
-    def __init__(self, names, nodes):
+    def __init__(self, names, nodes, tasks):
         self.names = names  # symbol(address) returns name, module, offset
         self.nodes = nodes
+        self.tasks = tasks  # dimension -> TaskNames; empty without owners
         self.cache = {}
 
     def symbol(self, address):
@@ -264,6 +266,20 @@ class Naming:
             order += 1
         return f"(pages of order {order})"
 
+    def task(self, dimension, record):
+        """Return the name or the cgroup of the task of a record, None if it is
+        unknown."""
+        if dimension not in self.tasks:
+            return None
+        return self.tasks[dimension].find(record.pid, record.t)
+
+    def task_text(self, dimension, record):
+        """Return the text of a dimension of tasks."""
+        if not self.tasks:
+            return "(not recorded)"
+        name = self.task(dimension, record)
+        return "(unknown)" if name is None else name
+
     def value(self, dimension, record):
         """Return the value of a dimension, which also is a sort key."""
         return {"callsite": lambda: record.site,
@@ -275,7 +291,9 @@ class Naming:
                 "size": lambda: record.alloc,
                 "cpu": lambda: record.cpu,
                 "node": lambda: max(record.node, -1),
-                "gfp": lambda: record.gfp}[dimension]()
+                "gfp": lambda: record.gfp,
+                "comm": lambda: self.task_text("comm", record),
+                "cgroup": lambda: self.task_text("cgroup", record)}[dimension]()
 
 
 class Filter:
@@ -286,9 +304,10 @@ class Filter:
         self.naming = naming
         self.callsite = options.callsite and glob(options.callsite)
         self.module = options.module and glob(options.module)
+        self.cgroup = options.cgroup and glob(options.cgroup)
         self.is_set = any(getattr(options, name) is not None for name in (
             "kinds", "cpus", "nodes", "size", "lifetime", "callsite",
-            "module"))
+            "module", "cgroup"))
 
     def wants(self, record):
         """Return whether a record meets all conditions."""
@@ -301,6 +320,10 @@ class Filter:
             return False
         if o.size and not o.size[0] <= record.req <= o.size[1]:
             return False
+        if self.cgroup:
+            path = self.naming.task("cgroup", record)
+            if path is None or not self.cgroup.fullmatch(path):
+                return False
         symbol = self.naming.symbol(record.site)
         names = ([symbol[0], f"{symbol[0]}+{symbol[2]:#x}"] if symbol
                  else [f"0x{record.site:016x}"])

@@ -9,6 +9,7 @@ with every defect and random options.
 import os
 import random
 import re
+import struct
 import sys
 import tempfile
 
@@ -26,6 +27,7 @@ LEAK_SEED = 243
 N_OPTIONS = 3
 DIMENSIONS = ["callsite", "function", "module", "directory", "kind", "cache",
               "size", "cpu", "node", "gfp"]
+TASK_DIMENSIONS = ["comm", "cgroup"]
 COUNTS = [f for f in FIELDS if (SUMS[f][0] if f in SUMS else OTHERS[f]) ==
           "count"]
 
@@ -54,6 +56,8 @@ class Maker(random_captures.Maker):
         # effect of the scaling.
         self.sample = self.unit <= 1 << 40 and rng.choice(
             [None, None, None, *SAMPLES])
+        # Another one for the tasks.
+        self.tasks_rng = random.Random(seed + 0.75)
 
     def record(self, event, kind, ptr):
         """Few sizes and flags."""
@@ -88,6 +92,33 @@ class Maker(random_captures.Maker):
             lost[cpu] = max(0, lost[cpu] + rng.choice([0, 0, -1, 5]))
         return lost
 
+    def extra(self, record):
+        """Return the owner of a record: one of few tasks, without a cache."""
+        record["pid"] = self.tasks_rng.randrange(7)
+        if self.size < 64:
+            return b""
+        return struct.pack((">" if self.big else "<") + f"I{self.size - 60}x",
+                           record["pid"])
+
+    def write_tasks(self, directory):
+        """Write the names and the cgroups of tasks, with changes at and beside the
+        times of their records."""
+        rng = self.tasks_rng
+        records = [r for cpu in self.cpus.values() for r in cpu]
+        for table, names in (
+                ("tasks", ["sh", "a\\040b", "kworker/0:1", "x\\012y"]),
+                ("cgroups", ["/", "/a", "/a/b", "/a/c d;e,f", "/a\\134x",
+                             "/\\012"])):
+            if rng.random() < .1:
+                continue
+            with open(f"{directory}/{table}", "w", encoding="ascii") as f:
+                f.write(f"# kmemtrace: {table}\n")
+                for _ in range(rng.choice([0, 5, 40, 300]) if records else 0):
+                    record = rng.choice(records)
+                    until = max(0, record["timestamp"] + rng.choice([-1, 0, 1]))
+                    f.write(f"{record['pid']} {rng.choice(['-'] + [until] * 9)} "
+                            f"{rng.choice(names)}\n")
+
     def write_losses(self, meta, lost):
         """Add the losses to kmemtrace.meta."""
         if not self.overruns:
@@ -111,6 +142,7 @@ class Maker(random_captures.Maker):
             lost = self.lose(self.rng)
             self.rng = state
         truncated = super().write(directory)
+        self.write_tasks(directory)
         rng = self.rng
         path = f"{directory}/kmemtrace.meta"
         if not self.has_meta:
@@ -119,6 +151,9 @@ class Maker(random_captures.Maker):
             meta = f.read()
         if lost:
             meta = self.write_losses(meta, lost)
+            # Records of version 1 have no task.
+            if self.tasks_rng.random() < .8:
+                meta = meta.replace("abi_version=1", "abi_version=2")
         what = rng.randrange(8)
         if what == 0:
             meta = meta.replace("complete=true", "complete=false")
@@ -143,6 +178,8 @@ class Chooser:
     def __init__(self, rng, capture):
         self.rng = rng
         self.capture = capture
+        # A separate generator, so that the other values of a seed do not change.
+        self.tasks_rng = random.Random(str(rng.getstate()))
         self.times = [r.now - capture.origin for r in capture.records] or [0]
 
     def maybe(self, chance, choose):
@@ -186,6 +223,16 @@ class Chooser:
         o.module = self.maybe(.15, lambda: rng.choice(
             ["vmlinux", "mod?", "mod1", "*"]))
 
+    def tasks(self, options):
+        """Add dimensions and a filter of tasks to other options, or none."""
+        rng = self.tasks_rng
+        more = tuple(rng.sample(TASK_DIMENSIONS, rng.choice([1, 1, 2])))
+        options.by = rng.choice([options.by] * 3 + [more, options.by + more,
+                                                    more + options.by])
+        if rng.random() < .15:
+            options.cgroup = rng.choice(
+                ["/", "/*", "/a/*", "/a", "*c d?e?f", "/?", "x", "(*"])
+
     def options(self):
         """Return random values of all options."""
         rng = self.rng
@@ -205,6 +252,7 @@ class Chooser:
             o.stop = rng.choice([None, max(o.start, self.moment())])
         if rng.random() < .5:
             self.filters(o)
+        self.tasks(o)
         if rng.random() < .2:
             o.lifetime = self.span([0, 1, 7, 100, 10 ** 4, 10 ** 6])
         elif rng.random() < .4:
@@ -257,6 +305,24 @@ def capture_end(figures):
     return 0 if origin is None else figures.last - origin
 
 
+def tried_tasks(compare):
+    """Return the properties of the cgroups as pairs of name and value."""
+    o, figures = compare.options, compare.output.figures
+    if "cgroup" not in o.by:
+        return []
+    place = o.by.index("cgroup")
+    found = {group.values[place] for group in figures.groups.values()}
+    paths = {}  # pid -> its cgroups
+    for record in compare.capture.records:
+        if compare.capture.tasks and record.event == 1:
+            paths.setdefault(record.pid, set()).add(
+                figures.naming.task("cgroup", record))
+    return [("an unknown cgroup", "(unknown)" in found),
+            ("a cgroup of version 1", "(not recorded)" in found),
+            ("a task that moves", any(len(p) > 1 for p in paths.values())),
+            ("a filtered cgroup", o.cgroup and found)]
+
+
 def tried(compare, form):
     """Yield the properties of the options and the capture."""
     o = compare.options
@@ -304,6 +370,7 @@ def tried(compare, form):
             ("a loss with windows", o.windows and loss["holes"]),
             ("a sample", compare.capture.sample > 1 and not figures.saturated),
             ("a saturated sample", figures.saturated),
+            *tried_tasks(compare),
             ("above 2^63", any(t.alloc >> 63
                                for t in figures.kinds.values()))):
         if value:
@@ -329,8 +396,11 @@ MUST = ([f"a loss {what}" for what in (
          "unmatched_defer unexplained", "double_defer unexplained",
          "double_defer after_loss", "start", "stop", "windows", "leaks",
          "cross_cpu", "kinds", "cpus", "nodes", "size", "lifetime",
-         "callsite", "module", "slab", "page", "live"] +
-        [f"by {d}" for d in DIMENSIONS] + [f"field {f}" for f in FIELDS])
+         "callsite", "module", "cgroup", "slab", "page", "live",
+         "an unknown cgroup", "a cgroup of version 1", "a task that moves",
+         "a filtered cgroup"] +
+        [f"by {d}" for d in DIMENSIONS + TASK_DIMENSIONS] +
+        [f"field {f}" for f in FIELDS])
 
 
 def main():

@@ -65,6 +65,7 @@ WRONG = [
     ("--lifetime", "2s-1ms", "1ms-"), ("--lifetime", "1min-", "1ms-"),
     ("--callsite", "", "* and ?"), ("--module", "", "* and ?"),
     ("--callsite", "a,,b", "* and ?"), ("--module", "a,", "* and ?"),
+    ("--cgroup", "", "* and ?"), ("--cgroup", "/a,", "* and ?"),
     ("--kind", "pages,pag", "kmalloc, cache, slab, pages, percpu or vmalloc"),
 ]
 # Options that exclude each other.
@@ -248,7 +249,8 @@ class Options(unittest.TestCase):
         capture = self.capture(AT_ONCE)
         for args in (["--cpu", "7"], ["--node", "3"], ["--size", "1-2"],
                      ["--lifetime", "5s-"], ["--callsite", "x"],
-                     ["--module", "x"], ["--kind", "cache"]):
+                     ["--module", "x"], ["--cgroup", "x"],
+                     ["--kind", "cache"]):
             self.assertIn("CALL SITES (bytes)\nnone\n",
                           self.output(*args, capture))
             self.assertEqual(self.report(*args, capture)["callsites"], [])
