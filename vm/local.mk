@@ -9,7 +9,7 @@ EXTRA_DIST += \
 	vm/config \
 	vm/count \
 	vm/coverage \
-	vm/cross \
+	vm/cross vm/debian \
 	vm/failnth \
 	vm/faulty \
 	vm/gap \

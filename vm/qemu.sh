@@ -29,7 +29,7 @@ set_machine()
 	esac
 }
 
-# add_console FILE, add_disk FILE: append the device to the array devices.
+# add_console FILE, add_disk FILE [OPTION]: append the device to the array devices.
 add_console()
 {
 	if [ "$arch" = s390x ]; then
@@ -44,12 +44,12 @@ add_disk()
 	local id=disk${#devices[@]} device
 
 	case $arch in
-	x86_64) devices+=(-drive "file=$1,format=raw,if=virtio,cache=unsafe")
+	x86_64) devices+=(-drive "file=$1,format=raw,if=virtio,cache=unsafe${2:+,$2}")
 		return ;;
 	s390x) device=virtio-blk-ccw ;;
 	*) device=virtio-blk-device ;;
 	esac
-	devices+=(-drive "file=$1,format=raw,if=none,id=$id,cache=unsafe"
+	devices+=(-drive "file=$1,format=raw,if=none,id=$id,cache=unsafe${2:+,$2}"
 		-device "$device,drive=$id")
 }
 
