@@ -107,8 +107,8 @@ step_abi_copy()
 }
 
 # kernel-patches/apply on the sources of each version that --ci builds.
-step_apply() { "$kmt_top/tests/vm/apply.sh" 6.1 6.12 newest; }
-step_apply_7_3() { "$kmt_top/tests/vm/apply.sh" 7.3; }
+step_apply() { "$kmt_top/tests/vm/apply.sh" newest; }
+step_apply_others() { "$kmt_top/tests/vm/apply.sh" 6.1 6.12 7.3; }
 
 step_config_errors() { "$kmt_top/tests/vm/config-errors.sh"; }
 

@@ -349,14 +349,23 @@ stock()
 }
 
 # gap_stock VERSION: the gap test on an unmodified kernel, recorded by the source bpf.
+# Where the kernel can preempt programs, an event is lost now and then, and nothing can
+# be judged; repeat the test then.
 gap_stock()
 {
+	local attempt kernel
+
 	kmt_build_programs "$builddir"
-	rm -rf "$work/gap-stock-$1"
-	"$kmt_top/vm/run" --kernel "$("$kmt_top/vm/stock" --module "$kmt_top/vm/gap" "$1")" \
-		--builddir "$builddir" --out "$work/gap-stock-$1" --memory 5120 \
-		--timeout 900 --append 'hugetlb_cma=1G kmt_bpf' \
-		"$kmt_top/vm/scenarios/gap.sh"
+	kernel=$("$kmt_top/vm/stock" --module "$kmt_top/vm/gap" "$1")
+	for attempt in 1 2 3; do
+		rm -rf "$work/gap-stock-$1"
+		! "$kmt_top/vm/run" --kernel "$kernel" --builddir "$builddir" \
+			--out "$work/gap-stock-$1" --memory 5120 --timeout 900 \
+			--append 'hugetlb_cma=1G kmt_bpf' \
+			"$kmt_top/vm/scenarios/gap.sh" || break
+		[ "$attempt" != 3 ] &&
+			grep 'FAILED: events were lost' "$work/gap-stock-$1/console.log"
+	done
 	judge_gap "$work/gap-stock-$1"
 	kmemtrace-check "$work/gap-stock-$1/capture"
 }
@@ -406,6 +415,22 @@ load_stock()
 step_load_stock_6_1() { load_stock 6.1; }
 step_load_stock_6_12() { load_stock 6.12; }
 step_load_stock_newest() { load_stock newest; }
+
+# leak_stock VERSION: find the leak of a module within a minute, and nothing else.
+leak_stock()
+{
+	kmt_build_programs "$builddir"
+	rm -rf "$work/leak-stock-$1"
+	"$kmt_top/vm/run" \
+		--kernel "$("$kmt_top/vm/stock" --module "$kmt_top/vm/faulty" "$1")" \
+		--builddir "$builddir" --out "$work/leak-stock-$1" --fail-on-trouble \
+		--memory 3072 --timeout 600 --program "$builddir/bench/load" \
+		"$kmt_top/vm/scenarios/bpf-leak.sh"
+	python3 "$kmt_top/tests/vm/leak.py" "$work/leak-stock-$1/capture"
+}
+step_leak_stock_6_1() { leak_stock 6.1; }
+step_leak_stock_6_12() { leak_stock 6.12; }
+step_leak_stock_newest() { leak_stock newest; }
 
 step_stock_errors()
 {
@@ -516,6 +541,12 @@ step_version2()
 	python3 "$kmt_top/tests/vm/gap.py" "$work/version2/capture" \
 		"$work/version2/gap.log"
 	version2 "$work/version2" --abi 2
+}
+
+step_mounts()
+{
+	guest slub "$work/mounts" mounts.sh
+	whole_records "$work/mounts/capture"
 }
 
 step_no_stacks()
