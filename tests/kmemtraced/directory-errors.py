@@ -53,8 +53,8 @@ class Directory(DaemonTest):
     def test_force(self):
         self.make_kernel()
         os.mkdir(self.out)
-        tables = ("kallsyms", "modules", "info", "caches", "tasks", "marks",
-                  "stacks", "tags", "kmemtrace.meta")
+        tables = ("kallsyms", "modules", "info", "caches", "tasks", "cgroups",
+                  "marks", "stacks", "tags", "kmemtrace.meta")
         for name in ("cpu0.out", "cpu9.out"):
             self.write(os.path.join(self.out, name), "old")
         for name in tables:

@@ -94,7 +94,7 @@ class Maker(random_captures.Maker):
             more += struct.pack(word + "II", rng.randrange(self.stacks + 2), 0)
         return more
 
-    def extra(self, time):
+    def special_records(self, time):
         """Return some records that are not events."""
         rng = self.rng
         fields = {"order": self.order(), "event_size": self.size}
@@ -157,7 +157,7 @@ class Maker(random_captures.Maker):
                 for record in records:
                     f.write(random_captures.pack(record, self.big) + self.owner())
                     if self.special and self.rng.random() < 0.02:
-                        f.write(self.extra(record["timestamp"]))
+                        f.write(self.special_records(record["timestamp"]))
         for name, text in self.tables():
             with open(f"{directory}/{name}", "w", encoding="ascii") as f:
                 f.write(text)
