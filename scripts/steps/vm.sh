@@ -399,7 +399,7 @@ step_stock_5_10()
 # and none freed twice.
 load_stock()
 {
-	local capture=$work/load-stock-$1/capture
+	local capture=$work/load-stock-$1/capture n_lost n_excused
 
 	kmt_build_programs "$builddir"
 	rm -rf "$work/load-stock-$1"
@@ -407,10 +407,12 @@ load_stock()
 		--out "$work/load-stock-$1" --fail-on-trouble --timeout 1500 \
 		--disk-size 8192 --append "seconds=600" "$kmt_top/vm/scenarios/bpf-load.sh"
 	whole_records "$capture"
-	# Without a loss there is no excuse.
-	grep -x 'overruns=0' "$capture/kmemtrace.meta"
-	kmemtrace-check "$capture" 2>/dev/null |
-		grep -E '^double-allocation +0  besides 0 by a race, 0 after loss$'
+	# A lost event excuses one allocation of an object that was live.
+	n_lost=$(sed -n 's/^overruns=//p' "$capture/kmemtrace.meta" | head -n 1)
+	n_excused=$(kmemtrace-check "$capture" 2>/dev/null | sed -nE \
+		's/^double-allocation +0  besides 0 by a race, ([0-9]+) after loss$/\1/p')
+	echo "$n_lost events were lost; objects allocated while live: $n_excused"
+	[ "$n_excused" -le "$n_lost" ]
 }
 step_load_stock_6_1() { load_stock 6.1; }
 step_load_stock_6_12() { load_stock 6.12; }
