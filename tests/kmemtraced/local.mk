@@ -38,6 +38,14 @@ tests_kmemtraced_summary_unit_CPPFLAGS = $(AM_CPPFLAGS)
 tests_kmemtraced_summary_unit_LDADD = $(KMT_CAPTURE_LIBS) $(KMT_CLI_LIBS)
 TESTS += tests/kmemtraced/summary-unit
 
+check_PROGRAMS += tests/kmemtraced/task-cgroups-unit
+tests_kmemtraced_task_cgroups_unit_SOURCES = \
+	kmemtraced/proc-tasks.c kmemtraced/task-cgroups.c \
+	tests/kmemtraced/task-cgroups-unit.c
+tests_kmemtraced_task_cgroups_unit_CPPFLAGS = $(AM_CPPFLAGS)
+tests_kmemtraced_task_cgroups_unit_LDADD = $(KMT_TRACEPOINTS_LIBS) $(GLIB_LIBS)
+TESTS += tests/kmemtraced/task-cgroups-unit
+
 # The reader of ring buffer pages, for its unit tests.
 KMT_RING_SOURCES = \
 	lib/capture/error.c kmemtraced/self-filter.c kmemtraced/ring-format.c \
