@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The filter of the source "bpf": the options -F, -p and -c in the syntax of
- * the kernel's kmemtrace.
+ * The filter of the source "bpf": the options -F, -p, -c and --cgroup in the
+ * syntax of the kernel's kmemtrace.
  */
 #include "config.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include <bpf/bpf.h>
 
@@ -72,6 +73,38 @@ static const char *parse_pids(KmtdBpfFilter *filter, const char *value)
 	return NULL;
 }
 
+static const char *parse_cgroups(KmtdBpfFilter *filter, const char *value)
+{
+	g_auto(GStrv) globs = g_strsplit(value, ",", -1);
+
+	for (char **glob = globs; *glob; glob++) {
+		if (**glob != '/')
+			return "cgroup has a path without '/' at its begin";
+		g_ptr_array_add(filter->cgroups, g_strdup(*glob));
+	}
+	return globs[0] ? NULL : "cgroup has no path";
+}
+
+static const char *parse_commands(KmtdBpfFilter *filter, const char *value)
+{
+	g_auto(GStrv) names = g_strsplit(value, ",", -1);
+
+	for (char **name = names; *name; name++) {
+		const char *star = strchr(*name, '*');
+
+		if (!**name)
+			return "comm has an empty name";
+		if (star && star[1])
+			return "comm has a '*' before the end of a name";
+		if (strlen(*name) > KMTD_BPF_COMM_BYTES - 1 + (star != NULL))
+			return "comm has a name of more than 15 bytes";
+		g_ptr_array_add(filter->commands, g_strdup(*name));
+	}
+	if (filter->commands->len > KMTD_BPF_COMMS)
+		return "comm has too many names";
+	return names[0] ? NULL : "comm has no name";
+}
+
 static const char *parse_sample(KmtdBpfFilter *filter, const char *value)
 {
 	guint64 n;
@@ -92,6 +125,8 @@ static const char *parse_word(KmtdBpfFilter *filter, const char *word)
 	} keys[] = {{"size=", parse_size},
 		    {"cache=", parse_caches},
 		    {"pid=", parse_pids},
+		    {"comm=", parse_commands},
+		    {"cgroup=", parse_cgroups},
 		    {"sample=", parse_sample}};
 
 	if (g_str_equal(word, "children")) {
@@ -102,7 +137,8 @@ static const char *parse_word(KmtdBpfFilter *filter, const char *word)
 		if (g_str_has_prefix(word, keys[i].key))
 			return keys[i].parse(filter,
 					     word + strlen(keys[i].key));
-	return "a word is none of size=, cache=, pid=, sample=, and children";
+	return "a word is none of size=, cache=, pid=, comm=, cgroup=, "
+	       "sample=, and children";
 }
 
 gboolean kmtd_bpf_filter_parse(KmtdBpfFilter *filter,
@@ -111,6 +147,8 @@ gboolean kmtd_bpf_filter_parse(KmtdBpfFilter *filter,
 	g_auto(GStrv) words = NULL;
 
 	filter->pids = g_array_new(FALSE, FALSE, sizeof(guint32));
+	filter->cgroups = g_ptr_array_new_with_free_func(g_free);
+	filter->commands = g_ptr_array_new_with_free_func(g_free);
 	if (!kmtd_filter_text(options, &filter->text, error))
 		return FALSE;
 	if (!filter->text)
@@ -134,8 +172,17 @@ gboolean kmtd_bpf_filter_parse(KmtdBpfFilter *filter,
 void kmtd_bpf_filter_clear(KmtdBpfFilter *filter)
 {
 	g_clear_pointer(&filter->pids, g_array_unref);
+	g_clear_pointer(&filter->cgroups, g_ptr_array_unref);
+	g_clear_pointer(&filter->commands, g_ptr_array_unref);
 	g_clear_pointer(&filter->caches, g_strfreev);
 	g_clear_pointer(&filter->text, g_free);
+}
+
+void kmtd_bpf_filter_size_maps(const KmtdBpfFilter *filter,
+			       struct bpf_object *object)
+{
+	bpf_map__set_max_entries(kmtd_bpf_find_map(object, "cgroup_passes"),
+				 filter->cgroups->len ? KMTD_BPF_CGROUPS : 1);
 }
 
 void kmtd_bpf_filter_describe(const KmtdBpfFilter *filter,
@@ -147,6 +194,8 @@ void kmtd_bpf_filter_describe(const KmtdBpfFilter *filter,
 	settings->size_max = filter->size_max;
 	settings->by_cache = filter->caches != NULL;
 	settings->by_pid = filter->pids->len > 0;
+	settings->by_comm = filter->commands->len > 0;
+	settings->by_cgroup = filter->cgroups->len > 0;
 	settings->children = filter->children != 0;
 	settings->sample = filter->sample;
 }
@@ -168,6 +217,43 @@ static gboolean add_pids(const KmtdBpfFilter *filter,
 			return FALSE;
 	}
 	return TRUE;
+}
+
+/* A name without '*' also has to match the null byte at its end. */
+static gboolean add_commands(const KmtdBpfFilter *filter,
+			     const struct bpf_object *object)
+{
+	int map = bpf_object__find_map_fd_by_name(object, "comms");
+	const guint8 passes = 1;
+
+	for (guint i = 0; i < filter->commands->len; i++) {
+		const char *name = filter->commands->pdata[i];
+		gsize n = strlen(name);
+		struct kmtd_bpf_comm key = {0};
+
+		n = name[n - 1] == '*' ? n - 1 : n + 1;
+		key.n_bits = (guint32)n * 8;
+		memcpy(key.name, name, n);
+		if (bpf_map_update_elem(map, &key, &passes, BPF_ANY))
+			return FALSE;
+	}
+	return TRUE;
+}
+
+gboolean kmtd_bpf_filter_learn_cgroup(const KmtdBpfFilter *filter,
+				      const struct bpf_object *object,
+				      guint64 id, const char *path)
+{
+	guint8 passes;
+
+	if (!filter->cgroups->len)
+		return TRUE;
+	passes = kmtd_filter_has_cgroup(filter->cgroups, path) != 0;
+	/* If the map is full, the cgroup stays unknown and is recorded. */
+	bpf_map_update_elem(
+		bpf_object__find_map_fd_by_name(object, "cgroup_passes"), &id,
+		&passes, BPF_ANY);
+	return passes;
 }
 
 static gboolean is_named(const KmtdBpfFilter *filter, const char *name)
@@ -226,7 +312,7 @@ static gboolean add_caches(const KmtdBpfFilter *filter,
 gboolean kmtd_bpf_filter_apply(const KmtdBpfFilter *filter,
 			       const struct bpf_object *object, GError **error)
 {
-	if (add_pids(filter, object) &&
+	if (add_pids(filter, object) && add_commands(filter, object) &&
 	    (!filter->caches || add_caches(filter, object)))
 		return TRUE;
 	kmtd_bpf_set_error(error, errno, "set the filter of the BPF programs");

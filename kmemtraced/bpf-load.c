@@ -107,6 +107,7 @@ static int load_object(KmtdBpfPrograms *programs, const struct btf *btf,
 		return -EINVAL;
 	kmtd_bpf_paths_choose(programs, btf);
 	choose_programs(programs);
+	kmtd_bpf_filter_size_maps(&programs->filter, programs->object);
 	bpf_map__set_max_entries(programs->buffers, programs->n_possible);
 	bpf_map__set_max_entries(
 		kmtd_bpf_find_map(programs->object, "unbuffered"),

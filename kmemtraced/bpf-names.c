@@ -25,6 +25,7 @@ struct kmtd_bpf_names {
 	KmtdTaskNames *tasks;
 	KmtdTaskChanges changes;
 	KmtdTaskCgroups *cgroups;
+	guint n_selected; /* cgroups that the filter selects */
 	KmtTracepointTables *caches;
 	GHashTable *by_address; /* guint64 * to GArray of CacheAt, by until */
 	guint generation;	/* number of destroyed caches */
@@ -119,6 +120,16 @@ static void end_cache(KmtdBpfNames *names, const struct kmtd_bpf_name *name)
 	kmtd_bpf_filter_forget(names->programs->object, name->cache);
 }
 
+/* Let the filter know a cgroup. */
+static void learn_cgroup(guint64 id, const char *path, gpointer data)
+{
+	KmtdBpfNames *names = data;
+
+	if (kmtd_bpf_filter_learn_cgroup(&names->programs->filter,
+					 names->programs->object, id, path))
+		names->n_selected++;
+}
+
 static int take_name(void *data, void *event, size_t n_bytes)
 {
 	KmtdBpfNames *names = data;
@@ -133,6 +144,7 @@ static int take_name(void *data, void *event, size_t n_bytes)
 		break;
 	case KMTD_BPF_CGROUP_NEW:
 		kmtd_task_cgroups_add(names->cgroups, cgroup->id, cgroup->path);
+		learn_cgroup(cgroup->id, cgroup->path, names);
 		break;
 	case KMTD_BPF_TASK_MOVE:
 		kmtd_task_cgroups_move(names->cgroups, name->pid,
@@ -201,12 +213,22 @@ void kmtd_bpf_names_poll(KmtdBpfNames *names)
 	g_mutex_unlock(&names->lock);
 }
 
-void kmtd_bpf_names_begin(KmtdBpfNames *names)
+gboolean kmtd_bpf_names_begin(KmtdBpfNames *names, guint *n_cgroups,
+			      GError **error)
 {
+	gboolean is_mounted;
+
 	kmtd_task_names_begin(names->tasks);
 	g_mutex_lock(&names->lock);
-	kmtd_task_cgroups_read(names->cgroups);
+	is_mounted = kmtd_task_cgroups_read(names->cgroups);
+	kmtd_task_cgroups_foreach(names->cgroups, learn_cgroup, names);
+	*n_cgroups = names->n_selected;
 	g_mutex_unlock(&names->lock);
+	if (is_mounted || !names->programs->filter.cgroups->len)
+		return TRUE;
+	g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_NO_CGROUPS,
+		    "cannot select cgroups: cgroup v2 is not mounted");
+	return FALSE;
 }
 
 void kmtd_bpf_names_end(KmtdBpfNames *names)

@@ -17,7 +17,7 @@
 #include "kmemtraced/task-cgroups.h"
 #include "kmemtraced/task-names.h"
 
-/* What the options -F, -p and -c demand. */
+/* What the options -F, -p, -c and --cgroup demand. */
 typedef struct {
 	char *text; /* as the kernel's kmemtrace writes it; NULL: no filter */
 	gboolean by_size;
@@ -25,7 +25,10 @@ typedef struct {
 	char **caches;		    /* globs of names; NULL: all caches */
 	GArray *pids;		    /* of guint32; empty: all tasks */
 	gboolean children;
-	guint32 sample; /* 0: all allocations */
+	GPtrArray *cgroups;  /* of char *, globs of paths; empty: all cgroups */
+	GPtrArray *commands; /* of char *, names of tasks, possibly with a final
+			      * '*'; empty: all tasks */
+	guint32 sample;	     /* 0: all allocations */
 } KmtdBpfFilter;
 
 /* The programs and maps in the kernel. They exist as long as this process. */
@@ -129,6 +132,7 @@ typedef struct {
 	/* The streams by CPU, n_possible elements; any thread. */
 	_Atomic(KmtdBpfStream *) *by_cpu;
 	guint64 buffer_kb; /* see KmtdSourceOptions */
+	void (*warning)(const char *text);
 } KmtdBpf;
 
 /* The stream of one CPU. */
@@ -186,6 +190,11 @@ gboolean kmtd_bpf_filter_parse(KmtdBpfFilter *filter,
 			       GError **error);
 void kmtd_bpf_filter_clear(KmtdBpfFilter *filter);
 
+/* Give the maps of the filter in @object, which is not loaded yet, their size.
+ */
+void kmtd_bpf_filter_size_maps(const KmtdBpfFilter *filter,
+			       struct bpf_object *object);
+
 /* Set the members of @settings that depend on the filter. */
 void kmtd_bpf_filter_describe(const KmtdBpfFilter *filter,
 			      struct kmtd_bpf_settings *settings);
@@ -202,6 +211,11 @@ gboolean kmtd_bpf_filter_apply(const KmtdBpfFilter *filter,
 gboolean kmtd_bpf_filter_learn(const KmtdBpfFilter *filter,
 			       const struct bpf_object *object, guint64 cache,
 			       const char *name);
+
+/* Let the programs know a cgroup. Return whether its tasks are recorded. */
+gboolean kmtd_bpf_filter_learn_cgroup(const KmtdBpfFilter *filter,
+				      const struct bpf_object *object,
+				      guint64 id, const char *path);
 
 /* The cache is destroyed; another one may get its address. */
 void kmtd_bpf_filter_forget(const struct bpf_object *object, guint64 cache);
@@ -398,9 +412,16 @@ int kmtd_bpf_names_fd(KmtdBpfNames *names);
 /* Read the names that wait in the queue. */
 void kmtd_bpf_names_poll(KmtdBpfNames *names);
 
-/* Read the names of all tasks from /proc: before the recording, when the
- * programs already report changes, and after the recording. */
-void kmtd_bpf_names_begin(KmtdBpfNames *names);
+/*
+ * Read the names and cgroups of all tasks from /proc, before the recording,
+ * when the programs already report changes. Set *n_cgroups to the number of
+ * existing cgroups that the filter selects. Return FALSE and set an error if
+ * the filter selects cgroups and the machine has none.
+ */
+gboolean kmtd_bpf_names_begin(KmtdBpfNames *names, guint *n_cgroups,
+			      GError **error);
+
+/* Read the names of all tasks from /proc after the recording. */
 void kmtd_bpf_names_end(KmtdBpfNames *names);
 
 /* Complete the names after the recording, whose last record is of @last_ns.

@@ -107,12 +107,18 @@ static void wait_for_programs(const KmtdBpf *bpf)
 static gboolean bpf_enable(KmtdSource *source, GError **error)
 {
 	KmtdBpf *bpf = (KmtdBpf *)source;
+	guint n_cgroups;
 
 	bpf->programs.counters->sample_budget = SAMPLE_BUDGET;
 	if (!kmtd_bpf_programs_attach(&bpf->programs, error))
 		return FALSE;
 	kmtd_bpf_paths_complete(&bpf->programs);
-	kmtd_bpf_names_begin(bpf->names);
+	if (!kmtd_bpf_names_begin(bpf->names, &n_cgroups, error))
+		return FALSE;
+	if (bpf->programs.filter.cgroups->len && n_cgroups == 0 && bpf->warning)
+		bpf->warning("the filter matches no existing cgroup; only "
+			     "tasks in cgroups that are made from now on can "
+			     "be recorded");
 	/* From now on, both programs of each event that begins are attached. */
 	kmtd_bpf_programs_record(&bpf->programs, KMTD_BPF_MARKING);
 	wait_for_programs(bpf);
@@ -191,7 +197,8 @@ static void describe_filter(const KmtdBpfFilter *filter, GKeyFile *meta)
 	/* A filter by cache drops an allocation together with its free. The
 	 * size of memory other than slab objects is not known when it is freed.
 	 */
-	if (!filter->pids->len && filter->sample <= 1 &&
+	if (!filter->pids->len && !filter->cgroups->len &&
+	    !filter->commands->len && filter->sample <= 1 &&
 	    (!filter->by_size || filter->caches))
 		g_key_file_set_string(meta, CAPTURE, "filter_frees", "exact");
 	if (filter->sample > 1)
@@ -372,6 +379,7 @@ KmtdSource *kmtd_bpf_open(const KmtdSourceOptions *options, GError **error)
 	bpf->streams = g_ptr_array_new();
 	bpf->keep_own = options->keep_own;
 	bpf->buffer_kb = options->buffer_kb;
+	bpf->warning = options->warning;
 	bpf->programs.recover = !options->no_recover;
 	if (options->stacks)
 		bpf->programs.stack_depth = options->stack_depth

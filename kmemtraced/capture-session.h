@@ -22,6 +22,7 @@ typedef struct {
 	guint n_pids;
 	gboolean children;
 	const char *filter;
+	char *const *cgroups; /* see KmtdSourceOptions */
 	gboolean keep_own;
 	gboolean no_recover;
 	gboolean stacks;

@@ -21,14 +21,14 @@ static KmtdSource *open_bpf(const KmtdSourceOptions *options, GError **error)
 
 /*
  * Return whether another source shall be tried after relay has failed with
- * @error. To record only some processes, try another source after any error:
- * kmemtrace may be in the kernel but have no filter, which the other sources do
- * not need.
+ * @error. To record only some processes or cgroups, try another source after
+ * any error: kmemtrace may be in the kernel but lack such a filter, which the
+ * other sources have.
  */
 static gboolean is_without_relay(const GError *error,
 				 const KmtdSourceOptions *options)
 {
-	return options->n_pids ||
+	return options->n_pids || options->cgroups ||
 	       (error->domain == KMT_DAEMON_ERROR &&
 		(error->code == KMT_DAEMON_ERROR_NO_DEBUGFS ||
 		 error->code == KMT_DAEMON_ERROR_NO_KMEMTRACE ||
@@ -66,11 +66,11 @@ static KmtdSource *open_last(const KmtdSourceOptions *options,
 	g_autoptr(GError) no_ftrace = NULL;
 	KmtdSource *source;
 
-	if (options->filter || options->stacks) {
+	if (options->filter || options->cgroups || options->stacks) {
 		g_set_error(error, KMT_DAEMON_ERROR,
 			    (no_bpf ? no_bpf : no_relay)->code,
 			    "cannot record %s %s",
-			    options->filter ? "with a filter" : "stacks", why);
+			    options->stacks ? "stacks" : "with a filter", why);
 		return NULL;
 	}
 	source = kmtd_ftrace_open(options, &no_ftrace);
@@ -129,7 +129,8 @@ KmtdSource *kmtd_source_open(const char *name, const KmtdSourceOptions *options,
 {
 	if (!name)
 		return open_best(options, error);
-	if (g_str_equal(name, "ftrace") && options->filter) {
+	if (g_str_equal(name, "ftrace") &&
+	    (options->filter || options->cgroups)) {
 		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_SOURCE,
 			    "the source ftrace has no filter but -p");
 		return NULL;

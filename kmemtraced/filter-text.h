@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The filter that the options -F, -p and -c demand, as text. */
+/* The filter that the options -F, -p, -c and --cgroup demand, as text. */
 #ifndef KMEMTRACED_FILTER_TEXT_H
 #define KMEMTRACED_FILTER_TEXT_H
 
@@ -12,5 +12,11 @@
  */
 gboolean kmtd_filter_text(const KmtdSourceOptions *options, char **text,
 			  GError **error);
+
+/*
+ * Return whether one of the globs, a GPtrArray of char *, matches the path of a
+ * cgroup or of a cgroup above.
+ */
+gboolean kmtd_filter_has_cgroup(const GPtrArray *globs, const char *path);
 
 #endif

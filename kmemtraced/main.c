@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "lib/cli/cli.h"
@@ -147,7 +148,7 @@ static void parse_pids(const char *text, GArray *pids)
 static struct {
 	char *directory, *source, *debugfs, *tracefs, *proc, *sys;
 	char *seconds, *buffer, *filter, *reader;
-	char **pid_lists;
+	char **pid_lists, **cgroups;
 	gboolean children, keep_own, no_recover, stacks, force, snapshot,
 		version;
 	guint stack_depth;
@@ -200,6 +201,10 @@ static const GOptionEntry entries[] = {
 	 "relay, bpf: record only allocations that match FILTER, such as "
 	 "'cache=dentry', 'size=4096-', 'sample=10'",
 	 "FILTER"},
+	{"cgroup", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.cgroups,
+	 "bpf: record only the allocations of tasks in the control groups "
+	 "whose path matches GLOB, such as '/system.slice/*'",
+	 "GLOB"},
 	{"reader", 'R', 0, G_OPTION_ARG_STRING, &given.reader,
 	 "relay: read the buffers by READER: mmap (without a copy) or read "
 	 "(default: mmap if the kernel has it)",
@@ -240,11 +245,18 @@ static void check_options(gboolean pids)
 		fail_usage("-c needs -p or a command");
 	if (given.snapshot &&
 	    (given.tracefs || given.buffer || given.seconds || pids ||
-	     given.children || has_command || given.filter || reader ||
+	     given.children || has_command || given.filter ||
+	     given.cgroups || reader ||
 	     given.keep_own || given.no_recover || given.stacks ||
 	     (source && !g_str_equal(source, "relay"))))
 		fail_usage("-S saves a snapshot of kmemtrace, and takes no "
 			   "other options than -D, -r, -f and -q");
+	for (char **glob = given.cgroups; glob && *glob; glob++)
+		if (**glob != '/' || strpbrk(*glob, ", \t\n"))
+			fail_usage("--cgroup '%s' does not match paths: a glob "
+				   "begins with '/', and has '?' in place of a "
+				   "blank or a comma",
+				   *glob);
 	if (reader && !g_str_equal(reader, "mmap") &&
 	    !g_str_equal(reader, "read"))
 		fail_usage("-R '%s' is neither mmap nor read", reader);
@@ -311,6 +323,7 @@ static void parse_options(char **argv, GArray *pids,
 	options->reader = given.reader;
 	options->source = chosen_source();
 	options->filter = given.filter;
+	options->cgroups = given.cgroups;
 	options->tracefs = given.tracefs;
 	options->children = given.children;
 	options->keep_own = given.keep_own;

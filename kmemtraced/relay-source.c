@@ -199,12 +199,17 @@ static gboolean relay_enable(KmtdSource *source, GError **error)
 /*
  * Set relay->filter to the filter that @options demand, and relay->old_filter
  * to the current filter of the kernel. Without such options, both stay NULL.
- * Return FALSE and set an error if the kernel has no filter, the filter cannot
- * be read, or a process does not exist.
+ * Return FALSE and set an error if the kernel has no such filter, the filter
+ * cannot be read, or a process does not exist.
  */
 static gboolean make_filter(Relay *relay, const KmtdSourceOptions *options,
 			    GError **error)
 {
+	if (options->cgroups) {
+		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_SOURCE,
+			    "the source relay cannot select cgroups");
+		return FALSE;
+	}
 	if (!options->filter && !options->n_pids)
 		return TRUE;
 	if (!kmtd_control_has(relay->control, "filter")) {

@@ -50,6 +50,7 @@ static gboolean open_source(KmtdSession *session, GError **error)
 		.n_pids = options->n_pids,
 		.children = options->children,
 		.filter = options->filter,
+		.cgroups = options->cgroups,
 		.keep_own = options->keep_own,
 		.no_recover = options->no_recover,
 		.stacks = options->stacks,

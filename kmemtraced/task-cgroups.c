@@ -96,13 +96,27 @@ static void read_task(gpointer user, guint32 tgid, guint32 pid, char *text)
 	}
 }
 
-void kmtd_task_cgroups_read(KmtdTaskCgroups *cgroups)
+gboolean kmtd_task_cgroups_read(KmtdTaskCgroups *cgroups)
 {
 	g_autofree char *mount = find_mount(cgroups->proc);
 
 	if (mount)
 		read_directory(cgroups, mount, "/");
 	kmtd_proc_tasks_read(cgroups->proc, "cgroup", read_task, cgroups);
+	return mount != NULL;
+}
+
+void kmtd_task_cgroups_foreach(const KmtdTaskCgroups *cgroups,
+			       void (*function)(guint64 id, const char *path,
+						gpointer data),
+			       gpointer data)
+{
+	GHashTableIter iter;
+	gpointer id, path;
+
+	g_hash_table_iter_init(&iter, cgroups->by_id);
+	while (g_hash_table_iter_next(&iter, &id, &path))
+		function(*(guint64 *)id, path, data);
 }
 
 /* ---- events ---- */

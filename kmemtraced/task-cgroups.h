@@ -17,9 +17,18 @@ KmtdTaskCgroups *kmtd_task_cgroups_new(const char *proc);
 /* Free @cgroups. NULL is ignored. */
 void kmtd_task_cgroups_free(KmtdTaskCgroups *cgroups);
 
-/* Read the existing cgroups, and the cgroup of each task: directly before the
- * recording, or, if there are no events, after the recording. */
-void kmtd_task_cgroups_read(KmtdTaskCgroups *cgroups);
+/*
+ * Read the existing cgroups, and the cgroup of each task: directly before the
+ * recording, or, if there are no events, after the recording. Return whether
+ * cgroup v2 is mounted; otherwise the cgroups have no known ids.
+ */
+gboolean kmtd_task_cgroups_read(KmtdTaskCgroups *cgroups);
+
+/* Call @function for each cgroup that is known. */
+void kmtd_task_cgroups_foreach(const KmtdTaskCgroups *cgroups,
+			       void (*function)(guint64 id, const char *path,
+						gpointer data),
+			       gpointer data);
 
 /*
  * Events. Times are in ns. An @id is the kernel's number of a cgroup, which is

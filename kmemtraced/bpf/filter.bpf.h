@@ -4,6 +4,7 @@
 #define KMEMTRACED_BPF_FILTER_H
 
 #include "memory.bpf.h"
+#include "names.bpf.h"
 #include "own.bpf.h"
 
 /* A bit for each task and each process that is recorded. */
@@ -22,6 +23,23 @@ struct {
 	__type(value, __u8);
 } cache_passes SEC(".maps");
 
+/* Whether the tasks in a cgroup are recorded, by id of the cgroup. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, KMTD_BPF_CGROUPS);
+	__type(key, __u64);
+	__type(value, __u8);
+} cgroup_passes SEC(".maps");
+
+/* The names of the tasks that are recorded. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, KMTD_BPF_COMMS);
+	__type(key, struct kmtd_bpf_comm);
+	__type(value, __u8);
+} comms SEC(".maps");
+
 static __always_inline __u64 *find_pid(__u32 pid)
 {
 	__u32 key = pid / 64 % (KMTD_BPF_PIDS / 64);
@@ -39,6 +57,25 @@ static __always_inline bool has_pid(__u32 pid)
 static __always_inline bool has_task(__u64 pid_tgid)
 {
 	return has_pid((__u32)pid_tgid) || has_pid(pid_tgid >> 32);
+}
+
+static __always_inline bool passes_comm(void)
+{
+	struct kmtd_bpf_comm key;
+
+	key.n_bits = sizeof(key.name) * 8;
+	bpf_get_current_comm(key.name, sizeof(key.name));
+	return bpf_map_lookup_elem(&comms, &key) != NULL;
+}
+
+/* A cgroup that kmemtraced does not know yet passes. */
+static __always_inline bool passes_cgroup(void)
+{
+	__u64 id =
+		cgroup_of((const struct task_struct *)bpf_get_current_task());
+	const __u8 *passes = bpf_map_lookup_elem(&cgroup_passes, &id);
+
+	return !passes || *passes;
 }
 
 /* A cache that kmemtraced does not know yet passes. */
@@ -116,6 +153,10 @@ static __noinline int passes_filter(struct kmtd_bpf_control *control,
 	if (!is_allocation(kind))
 		return 1;
 	if (settings.by_pid && !has_task(bpf_get_current_pid_tgid()))
+		return 0;
+	if (settings.by_comm && !passes_comm())
+		return 0;
+	if (settings.by_cgroup && !passes_cgroup())
 		return 0;
 	return settings.sample <= 1 || passes_sample(control);
 }

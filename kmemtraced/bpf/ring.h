@@ -26,7 +26,7 @@ struct kmtd_bpf_settings {
 	__u32 sample;		  /* record one of so many allocations */
 	__u64 size_min, size_max; /* bytes */
 	__u8 filtered;		  /* one of the filters below is set */
-	__u8 by_size, by_cache, by_pid;
+	__u8 by_size, by_cache, by_pid, by_comm, by_cgroup;
 	__u8 children;		  /* children of recorded tasks are recorded */
 	__u8 recover;		  /* the second programs are attached */
 	__u8 find_callers;	  /* kmemtraced knows the functions */
@@ -240,6 +240,18 @@ struct kmtd_bpf_sample {
 
 /* The most caches that list_caches() finds. */
 #define KMTD_BPF_CACHES 4096
+
+/* The most cgroups, and names of tasks, that a filter can tell apart. */
+#define KMTD_BPF_CGROUPS 16384
+#define KMTD_BPF_COMMS	 1024
+
+#define KMTD_BPF_COMM_BYTES 16
+
+/* The key of the map comms: names that begin with n_bits bits of name. */
+struct kmtd_bpf_comm {
+	__u32 n_bits;
+	char name[KMTD_BPF_COMM_BYTES];
+};
 
 /* A cache, as the programs describe it. */
 struct kmtd_bpf_cache {

@@ -46,6 +46,14 @@ tests_kmemtraced_task_cgroups_unit_CPPFLAGS = $(AM_CPPFLAGS)
 tests_kmemtraced_task_cgroups_unit_LDADD = $(KMT_TRACEPOINTS_LIBS) $(GLIB_LIBS)
 TESTS += tests/kmemtraced/task-cgroups-unit
 
+check_PROGRAMS += tests/kmemtraced/filter-text-unit
+tests_kmemtraced_filter_text_unit_SOURCES = \
+	lib/capture/error.c kmemtraced/filter-text.c \
+	tests/kmemtraced/filter-text-unit.c
+tests_kmemtraced_filter_text_unit_CPPFLAGS = $(AM_CPPFLAGS)
+tests_kmemtraced_filter_text_unit_LDADD = $(GLIB_LIBS)
+TESTS += tests/kmemtraced/filter-text-unit
+
 # The reader of ring buffer pages, for its unit tests.
 KMT_RING_SOURCES = \
 	lib/capture/error.c kmemtraced/self-filter.c kmemtraced/ring-format.c \

@@ -34,6 +34,19 @@ class Options(DaemonTest):
         for seconds in ("0", "-1", "x", "1x", "", "nan", "1e10"):
             self.refused("-w", seconds, text=f"'{seconds}' is not a time")
 
+    def test_cgroups(self):
+        """Globs that match no path, and sources that cannot select cgroups."""
+        self.make_kernel()
+        for glob in ("", "system.slice", "/a,/b", "/a b"):
+            self.refused("--cgroup", glob, text=f"--cgroup '{glob}' does not match "
+                         "paths: a glob begins with '/'")
+        self.refused("-S", "--cgroup", "/a", text="-S saves a snapshot")
+        for source, text in (("relay", "the source relay cannot select cgroups"),
+                             ("ftrace", "the source ftrace has no filter but -p")):
+            code, _, err = self.run_to_end("-s", source, "--cgroup", "/a")
+            self.assertEqual(code, 1)
+            self.assertIn(text, err)
+
     def test_help_and_version(self):
         for option in ("--help", "-h", "--version", "-V"):
             code, out, err = Daemon([option]).finish()

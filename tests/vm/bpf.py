@@ -4,9 +4,10 @@
 
 Usage: bpf.py DIR
 
-DIR has the folders capture, and size, cache, sample, pid, and counted, which were made
-with a filter or an option, and refused.log, the messages about wrong filters. The
-program stacks.py checks the capture stacks."""
+DIR has the folders capture, and size, cache, sample, pid, comm, cgroup, and counted,
+which were made with a filter or an option, NAME.pids, the tasks in each cgroup, and
+refused.log, the messages about wrong filters. The program stacks.py checks the capture
+stacks."""
 import collections
 import os
 import sys
@@ -25,6 +26,33 @@ ALLOCATOR = ("__alloc_pages", "__alloc_pages_noprof", "alloc_pages",
 def allocations(directory):
     return [event for event in capture.read(directory)
             if event.event_id == capture.ALLOC]
+
+
+def read_text(top, name):
+    with open(os.path.join(top, name)) as f:
+        return f.read()
+
+
+def judge_cgroups(top):
+    """Check the recordings with the option --cgroup."""
+    n_by_pid = collections.Counter(event.pid for event in
+                                   allocations(os.path.join(top, "cgroup")))
+    n_selected = 0
+    for name in ("early", "late"):
+        n = n_by_pid[int(read_text(top, name + ".pids"))]
+        holds(f"allocations of the task in the cgroup {name}", n, n > 50)
+        n_selected += n
+    n = n_by_pid[int(read_text(top, "other.pids"))]
+    holds("allocations of the task in a cgroup that is left out", n, n == 0)
+    n = sum(n_by_pid.values()) - n_selected
+    holds("allocations of all other tasks", n, n == 0)
+    n = len(allocations(os.path.join(top, "no-cgroup")))
+    text = read_text(top, "no-cgroup.log")
+    holds("allocations if no cgroup matches", n, n == 0 and
+          "warning: the filter matches no existing cgroup" in text)
+    text = read_text(top, "unmounted.log")
+    holds("the message without cgroup v2", text,
+          "cannot select cgroups: cgroup v2 is not mounted; mount it with" in text)
 
 
 def judge_filters(top, n_all):
@@ -57,13 +85,21 @@ def judge_filters(top, n_all):
     holds("tasks with the options -p and -c", names.most_common(5), names)
     holds("of these not children of the shell", others, not others)
 
+    directory = os.path.join(top, "comm")
+    tasks = capture.Tasks(directory)
+    names = collections.Counter(tasks.find(event.pid, event.time)
+                                for event in allocations(directory))
+    holds("tasks with the filter comm=dd,task*", dict(names),
+          set(names) == {"dd", "taskset"})
+    judge_cgroups(top)
+
     n_counted = len(allocations(os.path.join(top, "counted")))
     holds("allocations with --no-recover", n_counted, n_counted > n_all / 2)
     with open(os.path.join(top, "refused.log")) as f:
         lines = f.read().splitlines()
     good = [line for line in lines if "the filter has the word '" in line
             and line.endswith("the syntax of filters is in kmemtraced(8)")]
-    holds("messages about wrong filters", len(good), len(good) == len(lines) == 9)
+    holds("messages about wrong filters", len(good), len(good) == len(lines) == 15)
 
 
 def main():

@@ -72,13 +72,13 @@ settle "kill -9"
 ) >/dev/null 2>&1 &
 load=$!
 n=0
-while [ $n -lt 10 ]; do
+while [ $n -lt 100 ]; do
 	kmemtraced -q -w 0.1 -f -D /tmp/often || fail "recording $n under load"
 	n=$((n + 1))
 done
 kill "$load"
 wait "$load" 2>/dev/null
-settle "10 recordings under load"
+settle "100 recordings under load"
 
 # A memory limit that is too low for the buffers.
 mkdir -p /tmp/cgroup
