@@ -71,7 +71,8 @@
  * 1: struct kmemtrace_event, 56 bytes; the ids ALLOC and FREE.
  * 2: struct kmemtrace_event_v2, 64 bytes, or struct kmemtrace_event_v2s, 72
  *    bytes, with kmemtrace.stacks=yes; the ids LOST, MARK, MORE, and STOP; the
- *    types PERCPU and VMALLOC; the tables caches, tasks, marks, and stacks.
+ *    types PERCPU and VMALLOC; the tables caches, tasks, cgroups, marks, and
+ *    stacks.
  * 3: the records of version 2; the id DEFER; the table tags.
  * With the kernel parameter kmemtrace.abi=1 or =2 the kernel writes version 1
  * or 2.
@@ -582,13 +583,13 @@ _Static_assert(sizeof(struct kmemtrace_event_mark) == KMEMTRACE_EVENT_SIZE_V2,
  *	be missing or belong to a later task with the same pid.
  *
  * cgroups:	pid until path
- *	Only in captures, of any version since 2: task pid was in the cgroup of
- *	version 2 with this path, such as /system.slice/cron.service, until the
- *	time until, inclusive, since the preceding entry of the same pid.  path
- *	is the last column, escaped like a name.  until, "# dropped: N", and
- *	"# exact_after: T" are as in the table tasks.  The idle task has no
- *	entry, because it is always in the root cgroup.  A capture may lack this
- *	table.
+ *	Since version 2, in a kernel with CONFIG_CGROUPS: task pid was in the
+ *	cgroup of version 2 with this path, such as /system.slice/cron.service,
+ *	until the time until, inclusive, since the preceding entry of the same
+ *	pid.  path is the last column, escaped like a name.  A removed cgroup
+ *	has the path that it had.  until, "# dropped: N", and "# exact_after: T"
+ *	are as in the table tasks.  The idle task has no entry, because it is
+ *	always in the root cgroup.  A capture may lack this table.
  *
  * marks:	number appeared went module types name format
  *	Each annotation that existed during the session.  appeared and went are

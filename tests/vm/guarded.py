@@ -33,9 +33,9 @@ ROOTS = re.compile(
     r"filter_passes|trigger_count|trigger_fire)|"
     r"__kmemtrace_operation_(enter|leave|begin)")
 
-# The comparison of stacks in test kernels runs without the guard. The task probes
-# only store names, and no event needs the lock of their table.
-OUTSIDE = re.compile(r"kmemtrace_test_unwind(\.cold)?|probe_task_\w+")
+# The comparison of stacks in test kernels runs without the guard. The probes of tasks
+# and cgroups only store names and paths, and no event needs the locks of their tables.
+OUTSIDE = re.compile(r"kmemtrace_test_unwind(\.cold)?|probe_task_\w+|probe_cgroup_rmdir")
 
 # Kernel functions that guarded code calls. A nested event is refused in each of
 # them. Check each new function before adding it here.

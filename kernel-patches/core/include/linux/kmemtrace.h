@@ -23,6 +23,7 @@
 #include <linux/mm_types.h>
 #include <linux/types.h>
 
+struct cgroup;
 struct folio_batch;
 struct task_struct;
 
@@ -206,6 +207,16 @@ void kmemtrace_cache_destroyed(struct kmem_cache *s);
  * Context: process context.
  */
 #define kmemtrace_task_exit(p)	trace_kmemtrace_task_exit(p)
+
+/**
+ * kmemtrace_task_moves - report that a task changes its cgroups
+ * @p: task that is about to move, and is still in its old cgroups
+ * @from: its cgroup in the default hierarchy (version 2)
+ * @to: its next cgroup in the default hierarchy, which may be the same
+ *
+ * Context: css_set_lock is held, with interrupts off.
+ */
+#define kmemtrace_task_moves(p, from, to)	trace_kmemtrace_task_moves(p, from, to)
 
 /**
  * kmemtrace_hook - make a call while a tracepoint is on
@@ -595,6 +606,12 @@ static inline void kmemtrace_cache_destroyed(struct kmem_cache *s)
 }
 
 static inline void kmemtrace_task_exit(struct task_struct *p)
+{
+}
+
+static inline void kmemtrace_task_moves(struct task_struct *p,
+					const struct cgroup *from,
+					const struct cgroup *to)
 {
 }
 

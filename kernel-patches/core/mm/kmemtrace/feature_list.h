@@ -4,6 +4,9 @@
  * their callbacks are called; see session.h.  features.h and main.c include this file.
  */
 KMEMTRACE_FEATURE(stacks);
+#ifdef CONFIG_CGROUPS
+KMEMTRACE_FEATURE(cgroups);
+#endif
 KMEMTRACE_FEATURE(tasks);
 #ifdef CONFIG_MEM_ALLOC_PROFILING
 KMEMTRACE_FEATURE(tags);

@@ -21,6 +21,7 @@
  *	slab, pages, percpu, vmalloc	hooks and probes of the allocators
  *	kfree_rcu			hook and probes of kfree_rcu()
  *	unwind, stacks, caches, tasks	what records refer to by number
+ *	cgroup_paths, cgroups		the cgroups of tasks
  *	mark_format, mark_record, marks	annotations
  *	filter_parse, filter		which events are recorded
  *	snapshot			which records are kept

@@ -32,11 +32,14 @@ struct seq_file;
  * kmemtrace_mutex, slab_mutex, kmemtrace_caches_mutex
  * kmemtrace_mutex, kmemtrace_snapshot_lock, the lock of a view or of a reader
  * kmemtrace_mutex, kmemtrace_living_mutex, kmemtrace_tasks_lock
+ * kmemtrace_mutex, kmemtrace_living_mutex, kmemtrace_existing_mutex, cgroup_mutex
+ * cgroup_mutex, css_set_lock, kmemtrace_tasks_lock
+ * cgroup_mutex, kmemtrace_cgroups_lock
  * kmemtrace_mutex or cpu_hotplug_lock, kmemtrace_files_mutex
  *
  * Registering a probe acquires cpu_hotplug_lock, so kmemtrace_mutex is never acquired
- * in a CPU hotplug callback.  The locks of tasks, of counters, of held objects, and of
- * the slots of tags are leaves.  kmemtrace_tags_mutex is acquired inside of
+ * in a CPU hotplug callback.  The locks of tasks, of cgroups, of counters, of held
+ * objects, and of the slots of tags are leaves.  kmemtrace_tags_mutex is acquired inside of
  * kmemtrace_mutex and of the lock of the module notifiers.
  */
 extern struct mutex kmemtrace_mutex;

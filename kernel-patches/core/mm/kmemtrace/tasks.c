@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kmemtrace: the table of tasks, which has the names of the pids in the records.
- * <linux/kmemtrace_abi.h> describes the file.
+ * kmemtrace: the log of tasks, and the table of tasks, which has the names of the pids
+ * in the records.  <linux/kmemtrace_abi.h> describes the file.  cgroups.c makes another
+ * table from the log.
  *
- * Events do not write to the table.  A name is logged when a task changes its name or
- * ends, so the names of living tasks need not be stored before the session ends.
+ * Events do not write to the log.  A name is logged when a task changes its name or
+ * ends, and a cgroup when a task moves or ends, so the names and cgroups of living tasks
+ * need not be stored before the session ends.
  */
 
 #define pr_fmt(fmt) "kmemtrace: " fmt
 
 #include <linux/bits.h>
+#include <linux/cgroup.h>
 #include <linux/fs.h>
 #include <linux/init.h>
 #include <linux/kernel.h>
+#include <linux/kernfs.h>
 #include <linux/kmemtrace.h>
 #include <linux/kstrtox.h>
 #include <linux/math64.h>
@@ -38,32 +42,33 @@
 #include "features.h"
 #include "file_util.h"
 #include "format.h"
+#include "tasks.h"
 
 #define KMEMTRACE_TASKS		32768
 #define KMEMTRACE_TASKS_MIN	16
 #define KMEMTRACE_TASKS_MAX	SZ_16M
 
-struct kmemtrace_task {
-	u64		until;	/* timestamp; 0: the task is alive */
-	pid_t		pid;
-	char		comm[TASK_COMM_LEN];
-};
+unsigned int kmemtrace_n_tasks __ro_after_init = KMEMTRACE_TASKS;
 
 /*
- * The log: a ring of the names that tasks had before they changed their name or ended,
- * up to the newest.  kmemtrace_tasks_lock may be acquired with task_lock() held, so no
- * other lock nests inside.
+ * The log: a ring of the names and cgroups that tasks had before they changed them or
+ * ended, up to the newest.  kmemtrace_tasks_lock may be acquired with task_lock() or
+ * css_set_lock held, so no other lock nests inside.
  */
 static DEFINE_RAW_SPINLOCK(kmemtrace_tasks_lock);
-static unsigned int kmemtrace_n_tasks __ro_after_init = KMEMTRACE_TASKS;
 static struct kmemtrace_task *kmemtrace_tasks;	/* NULL before the first session */
-static u64 kmemtrace_tasks_logged;		/* names logged in this session */
-/* until of the newest overwritten name: names up to this time may be missing. */
-static u64 kmemtrace_tasks_exact_after;
+static u64 kmemtrace_tasks_logged;		/* entries logged in this session */
+
+/* For each table, its overwritten entries in this session. */
+static struct {
+	u64	n;
+	/* until of the newest of them: entries up to this time may be missing. */
+	u64	until;
+} kmemtrace_dropped[KMEMTRACE_TASK_TABLES];
 
 /*
  * The tasks that were alive when the session ended; NULL while a session lasts, before
- * the first one, or if memory was short.  Readers of the table hold the mutex.
+ * the first one, or if memory was short.  Readers of a table hold the mutex.
  */
 static DEFINE_MUTEX(kmemtrace_living_mutex);
 static struct kmemtrace_task *kmemtrace_living;
@@ -79,38 +84,93 @@ static struct kmemtrace_task *kmemtrace_log_entry(u64 n)
 }
 
 /* Context: kmemtrace_tasks_lock is held. */
-static void kmemtrace_log_task(pid_t pid, const char *comm)
+static void kmemtrace_log_dropped(const struct kmemtrace_task *task)
+{
+	unsigned int i;
+
+	for (i = 0; i < KMEMTRACE_TASK_TABLES; i++) {
+		if (task->tables & BIT(i)) {
+			kmemtrace_dropped[i].n++;
+			kmemtrace_dropped[i].until = task->until;
+		}
+	}
+}
+
+/*
+ * Log an entry of the tables whose BIT() is in @tables.  Context: kmemtrace_tasks_lock
+ * is held.
+ */
+static void kmemtrace_log_task(pid_t pid, const char *comm, u64 cgroup, u32 tables)
 {
 	struct kmemtrace_task *task =
 		kmemtrace_log_entry(kmemtrace_tasks_logged);
 
 	if (kmemtrace_tasks_logged >= kmemtrace_n_tasks)
-		kmemtrace_tasks_exact_after = task->until;
+		kmemtrace_log_dropped(task);
 	task->until = kmemtrace_clock();
+	task->cgroup = cgroup;
 	task->pid = pid;
+	task->tables = tables;
 	strscpy_pad(task->comm, comm, sizeof(task->comm));
 	kmemtrace_tasks_logged++;
 }
 
-static void kmemtrace_log_name(struct task_struct *p)
+/*
+ * Return the id of the cgroup (version 2) of a task; 0 without cgroups, and in early
+ * boot, when all tasks are in the root cgroup.  A task that ends keeps its cgroup until
+ * the last reference to the task is dropped.  Any context but NMI.
+ */
+static u64 kmemtrace_cgroup_of(struct task_struct *p)
 {
+	u64 id = 0;
+#ifdef CONFIG_CGROUPS
+	const struct kernfs_node *kn;
+
+	rcu_read_lock();
+	kn = task_dfl_cgroup(p)->kn;
+	if (kn)
+		id = kn->id;
+	rcu_read_unlock();
+#endif
+	return id;
+}
+
+/* Log the current name and cgroup of a task. */
+static void kmemtrace_log(struct task_struct *p, u32 tables)
+{
+	u64 cgroup = kmemtrace_cgroup_of(p);
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&kmemtrace_tasks_lock, flags);
-	kmemtrace_log_task(p->pid, p->comm);
+	kmemtrace_log_task(p->pid, p->comm, cgroup, tables);
 	raw_spin_unlock_irqrestore(&kmemtrace_tasks_lock, flags);
 }
+
+/* An entry of all tables. */
+#define KMEMTRACE_ALL_TABLES	(BIT(KMEMTRACE_TABLE_TASKS) | BIT(KMEMTRACE_TABLE_CGROUPS))
 
 /* Log the old name, even if both names are equal: see probe_task_exec(). */
 static void probe_task_rename(void *data, struct task_struct *p,
 			      const char *comm)
 {
-	kmemtrace_log_name(p);
+	kmemtrace_log(p, BIT(KMEMTRACE_TABLE_TASKS));
 }
 
 static void probe_task_exit(void *data, struct task_struct *p)
 {
-	kmemtrace_log_name(p);
+	kmemtrace_log(p, KMEMTRACE_ALL_TABLES);
+}
+
+/*
+ * Log the old cgroup.  A task also moves from a cgroup to the same one, if only its
+ * cgroup of version 1 or the controllers of its cgroup change.  Context: css_set_lock
+ * is held, with interrupts off.
+ */
+static void probe_task_moves(void *data, struct task_struct *p,
+			     const struct cgroup *from, const struct cgroup *to)
+{
+	if (from != to)
+		kmemtrace_log(p, BIT(KMEMTRACE_TABLE_CGROUPS));
 }
 
 /*
@@ -123,23 +183,25 @@ static void probe_task_exec(void *data, struct task_struct *p, pid_t old_pid,
 			    struct linux_binprm *bprm)
 {
 	const char *comm = p->comm;
+	u64 n, oldest, cgroup;
 	unsigned long flags;
-	u64 n, oldest;
 
 	if (old_pid == p->pid)
 		return;
+	cgroup = kmemtrace_cgroup_of(p);
 	raw_spin_lock_irqsave(&kmemtrace_tasks_lock, flags);
 	n = kmemtrace_tasks_logged;
 	oldest = n - min_t(u64, n, min(kmemtrace_n_tasks, 64U));
 	while (n-- > oldest) {
 		struct kmemtrace_task *task = kmemtrace_log_entry(n);
 
-		if (task->pid == p->pid) {
+		if (task->pid == p->pid &&
+		    (task->tables & BIT(KMEMTRACE_TABLE_TASKS))) {
 			comm = task->comm;
 			break;
 		}
 	}
-	kmemtrace_log_task(old_pid, comm);
+	kmemtrace_log_task(old_pid, comm, cgroup, KMEMTRACE_ALL_TABLES);
 	raw_spin_unlock_irqrestore(&kmemtrace_tasks_lock, flags);
 }
 
@@ -164,7 +226,9 @@ static bool kmemtrace_find_living(pid_t *pid, struct kmemtrace_task *found)
 	}
 	if (p) {
 		found->until = 0;
+		found->cgroup = kmemtrace_cgroup_of(p);
 		found->pid = *pid;
+		found->tables = KMEMTRACE_ALL_TABLES;
 		strscpy_pad(found->comm, p->comm, sizeof(found->comm));
 	}
 	rcu_read_unlock();
@@ -212,6 +276,13 @@ static void kmemtrace_set_living(struct kmemtrace_task *living, unsigned int n)
 	kvfree(old);
 }
 
+/* Context: kmemtrace_tasks_lock is held. */
+static void kmemtrace_forget_log(void)
+{
+	kmemtrace_tasks_logged = 0;
+	memset(kmemtrace_dropped, 0, sizeof(kmemtrace_dropped));
+}
+
 static void kmemtrace_tasks_begin(void)
 {
 	unsigned long flags;
@@ -220,7 +291,7 @@ static void kmemtrace_tasks_begin(void)
 		return;
 	kmemtrace_set_living(NULL, 0);
 	raw_spin_lock_irqsave(&kmemtrace_tasks_lock, flags);
-	kmemtrace_tasks_logged = 0;
+	kmemtrace_forget_log();
 	raw_spin_unlock_irqrestore(&kmemtrace_tasks_lock, flags);
 }
 
@@ -231,7 +302,7 @@ static void kmemtrace_tasks_begin(void)
  */
 #define KMEMTRACE_POS_LIVING	((loff_t)BIT_ULL(60))
 
-static bool kmemtrace_next_logged(loff_t *pos, struct kmemtrace_task *task)
+bool kmemtrace_next_logged(loff_t *pos, struct kmemtrace_task *task)
 {
 	unsigned long flags;
 	bool found = false;
@@ -281,35 +352,37 @@ static void *kmemtrace_tasks_find(struct seq_file *m, loff_t *pos)
 	return kmemtrace_next_living(pos, task) ? task : NULL;
 }
 
-static void *kmemtrace_tasks_start(struct seq_file *m, loff_t *pos)
+void *kmemtrace_tasks_start(struct seq_file *m, loff_t *pos)
 {
 	mutex_lock(&kmemtrace_living_mutex);
 	return kmemtrace_tasks_find(m, pos);
 }
 
-static void *kmemtrace_tasks_next(struct seq_file *m, void *v, loff_t *pos)
+void *kmemtrace_tasks_next(struct seq_file *m, void *v, loff_t *pos)
 {
 	(*pos)++;
 	return kmemtrace_tasks_find(m, pos);
 }
 
-static void kmemtrace_tasks_stop(struct seq_file *m, void *v)
+void kmemtrace_tasks_stop(struct seq_file *m, void *v)
 {
 	mutex_unlock(&kmemtrace_living_mutex);
 }
 
-static void kmemtrace_tasks_show_head(struct seq_file *m)
+void kmemtrace_tasks_put_head(struct seq_file *m, enum kmemtrace_task_table table,
+			      u64 omitted, u64 omitted_until)
 {
 	unsigned long flags;
 	u64 dropped, exact_after;
 
 	raw_spin_lock_irqsave(&kmemtrace_tasks_lock, flags);
-	dropped = kmemtrace_tasks_logged -
-		  min_t(u64, kmemtrace_tasks_logged, kmemtrace_n_tasks);
-	exact_after = kmemtrace_tasks_exact_after;
+	dropped = kmemtrace_dropped[table].n + omitted;
+	exact_after = max(kmemtrace_dropped[table].until, omitted_until);
 	raw_spin_unlock_irqrestore(&kmemtrace_tasks_lock, flags);
 
-	seq_puts(m, "# kmemtrace: tasks\n# columns: pid until name\n");
+	seq_puts(m, table == KMEMTRACE_TABLE_TASKS ?
+		 "# kmemtrace: tasks\n# columns: pid until name\n" :
+		 "# kmemtrace: cgroups\n# columns: pid until path\n");
 	seq_printf(m, "# dropped: %llu\n", dropped);
 	if (dropped)
 		seq_printf(m, "# exact_after: %llu\n", exact_after);
@@ -320,9 +393,11 @@ static int kmemtrace_tasks_show(struct seq_file *m, void *v)
 	const struct kmemtrace_task *task = v;
 
 	if (v == SEQ_START_TOKEN) {
-		kmemtrace_tasks_show_head(m);
+		kmemtrace_tasks_put_head(m, KMEMTRACE_TABLE_TASKS, 0, 0);
 		return 0;
 	}
+	if (!(task->tables & BIT(KMEMTRACE_TABLE_TASKS)))
+		return SEQ_SKIP;
 	seq_printf(m, "%d ", task->pid);
 	kmemtrace_put_time(m, task->until);
 	kmemtrace_put_escaped(m, task->comm);
@@ -367,8 +442,13 @@ static int kmemtrace_attach_task_probes(void)
 	err = register_trace_kmemtrace_task_exit(probe_task_exit, NULL);
 	if (err)
 		goto no_exit;
+	err = register_trace_kmemtrace_task_moves(probe_task_moves, NULL);
+	if (err)
+		goto no_moves;
 	return 0;
 
+no_moves:
+	unregister_trace_kmemtrace_task_exit(probe_task_exit, NULL);
 no_exit:
 	unregister_trace_sched_process_exec(probe_task_exec, NULL);
 no_exec:
@@ -398,7 +478,7 @@ static int kmemtrace_tasks_attach(void)
 	}
 	err = kmemtrace_attach_task_probes();
 	if (err)
-		pr_err("cannot follow the names of tasks: %d\n", err);
+		pr_err("cannot follow the names and cgroups of tasks: %d\n", err);
 	return err;
 }
 
@@ -406,6 +486,7 @@ static void kmemtrace_tasks_detach(void)
 {
 	if (kmemtrace_abi < 2)
 		return;
+	unregister_trace_kmemtrace_task_moves(probe_task_moves, NULL);
 	unregister_trace_kmemtrace_task_exit(probe_task_exit, NULL);
 	unregister_trace_sched_process_exec(probe_task_exec, NULL);
 	unregister_trace_task_rename(probe_task_rename, NULL);
@@ -414,7 +495,7 @@ static void kmemtrace_tasks_detach(void)
 
 /*
  * Free the log.  Tasks that ended since the probes were attached have entries in the
- * log, and readers of the file tasks access the log while it has entries.  So remove
+ * log, and readers of the tables access the log while it has entries.  So remove
  * all entries with the lock held.
  */
 static void kmemtrace_tasks_release(void)
@@ -427,7 +508,7 @@ static void kmemtrace_tasks_release(void)
 	raw_spin_lock_irqsave(&kmemtrace_tasks_lock, flags);
 	tasks = kmemtrace_tasks;
 	kmemtrace_tasks = NULL;
-	kmemtrace_tasks_logged = 0;
+	kmemtrace_forget_log();
 	raw_spin_unlock_irqrestore(&kmemtrace_tasks_lock, flags);
 	kvfree(tasks);
 }

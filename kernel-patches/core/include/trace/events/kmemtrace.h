@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Tracepoints for the allocations and frees that no kmem tracepoint reports with their
- * callers, for deferred frees, and for the table of tasks.
+ * callers, for deferred frees, and for the tables of tasks and cgroups.
  *
  * These tracepoints have no trace events, so the events that ftrace and perf list do
  * not depend on CONFIG_KMEMTRACE.  The hooks in <linux/kmemtrace.h> call the
@@ -16,6 +16,7 @@
 #include <linux/tracepoint.h>
 #include <linux/kmemtrace_compat.h>
 
+struct cgroup;
 struct kmem_cache;
 struct page;
 struct task_struct;
@@ -103,6 +104,12 @@ DECLARE_TRACE_EVENT(kmemtrace_vfree_rcu,
 DECLARE_TRACE_EVENT(kmemtrace_task_exit,
 	TP_PROTO(struct task_struct *p),
 	TP_ARGS(p));
+
+/* The task @p is about to move from a cgroup (version 2) to another or the same one. */
+DECLARE_TRACE_EVENT(kmemtrace_task_moves,
+	TP_PROTO(struct task_struct *p, const struct cgroup *from,
+		 const struct cgroup *to),
+	TP_ARGS(p, from, to));
 
 #endif /* _TRACE_KMEMTRACE_H */
 
