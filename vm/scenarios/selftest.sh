@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=dash
 # The tests that the kernel patches bring along: the KUnit tests, which have run at
-# boot, and the selftest. Boot a kernel with the fragment kunit, without
+# boot, and the selftest. Boot a kernel with the fragments kunit and cgroups, without
 # kmemtrace.enable, and with the program of vm/selftest:
 # vm/run --file DIR/kmemtrace_test
 # shellcheck source-path=SCRIPTDIR source=../guest/lib.sh
@@ -18,7 +18,7 @@ sed -n 's/^\[[^]]*\] //; s/\(ok [0-9]*\) - /\1 /
 	/out/dmesg >/out/kunit
 grep -E 'ok [0-9]+ kmemtrace_' /out/kunit
 # Each suite has passed, and as many of its tests as it has announced.
-for suite in parse write count; do
+for suite in parse write count cgroups; do
 	grep -qE "^ok [0-9]+ kmemtrace_$suite\$" /out/kunit ||
 		fail "KUnit: kmemtrace_$suite"
 done

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -483,6 +484,106 @@ static void test_snapshot(void)
 			 "snapshot: each record is there or in the live buffers\n");
 }
 
+/* --- Cgroups ---------------------------------------------------------------------- */
+
+#define CGROUP		"kselftest-kmemtrace"
+
+/* Make a task in the cgroup in directory @dir, which makes and closes @n pipes. */
+static pid_t make_pipes_in(const char *dir, unsigned int n)
+{
+	char path[256];
+	pid_t child;
+	int fd, status;
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", dir);
+	child = fork();
+	if (!child) {
+		fd = open(path, O_WRONLY);
+		_exit(fd < 0 || write(fd, "0", 1) != 1 || !make_pipes(n));
+	}
+	return child > 0 && waitpid(child, &status, 0) == child && !status ? child : -1;
+}
+
+/* Remove a cgroup.  A task leaves its cgroup a moment after its parent knows of its end. */
+static bool remove_cgroup(const char *dir)
+{
+	unsigned int i;
+
+	for (i = 0; i < 500; i++) {
+		if (!rmdir(dir))
+			return true;
+		usleep(10000);
+	}
+	return false;
+}
+
+/*
+ * Search the table cgroups for the time from @from to @until that task @pid spent in
+ * CGROUP.  Return false if the table does not have exactly one such time.
+ */
+static bool find_times(pid_t pid, unsigned long long *from, unsigned long long *until)
+{
+	FILE *table = fopen(KMEMTRACE "cgroups", "r");
+	unsigned long long last = 0, time;
+	char line[8192], path[4096];
+	unsigned int n = 0;
+	int of;
+
+	while (table && fgets(line, sizeof(line), table)) {
+		if (sscanf(line, "%d %llu %4095s", &of, &time, path) != 3 || of != pid)
+			continue;
+		if (strlen(path) > strlen(CGROUP) &&
+		    !strcmp(path + strlen(path) - strlen(CGROUP) - 1, "/" CGROUP)) {
+			*from = last;
+			*until = time;
+			n++;
+		}
+		last = time;
+	}
+	if (table)
+		fclose(table);
+	return n == 1;
+}
+
+/* The table has a task in a cgroup that is removed during the session. */
+static void test_cgroups(void)
+{
+	unsigned long long from = 0, until = 0;
+	const struct kmemtrace_event_v2 *e;
+	char mnt[] = "/tmp/kmemtrace-XXXXXX", dir[64];
+	unsigned int inside = 0, others = 0;
+	struct cursor c = {};
+	pid_t old = self;
+	bool good;
+
+	if (access(KMEMTRACE "cgroups", F_OK)) {
+		ksft_test_result_skip("cgroups: not in this kernel\n");
+		return;
+	}
+	if (!mkdtemp(mnt) || mount("none", mnt, "cgroup2", 0, NULL)) {
+		ksft_test_result_skip("cgroups: cannot mount cgroup2\n");
+		return;
+	}
+	snprintf(dir, sizeof(dir), "%s/" CGROUP, mnt);
+	good = mkdir(dir, 0700) == 0 && start();
+	self = make_pipes_in(dir, PIPES);
+	good = remove_cgroup(dir) && good && stop() && find_times(self, &from, &until);
+	while ((e = next_record(&c))) {
+		if (!is_array(e))
+			continue;
+		if ((uint64_t)e->v1.timestamp > from && (uint64_t)e->v1.timestamp <= until)
+			inside++;
+		else
+			others++;
+	}
+	self = old;
+	umount(mnt);
+	rmdir(mnt);
+	ksft_print_msg("%u arrays in the cgroup, %u others\n", inside, others);
+	ksft_test_result(good && from && inside == PIPES && !others,
+			 "cgroups: a task in a removed cgroup\n");
+}
+
 static void restore(void)
 {
 	write_number("enabled", 0);
@@ -540,7 +641,7 @@ int main(void)
 	atexit(restore);
 	write_number("events/kmalloc/enabled", 1);
 
-	ksft_set_plan(10);
+	ksft_set_plan(11);
 	test_format();
 	test_invalid();
 	test_records();
@@ -548,6 +649,7 @@ int main(void)
 	test_switch();
 	test_marker();
 	test_snapshot();
+	test_cgroups();
 	test_lost();
 	test_overwrite();
 	ksft_finished();
