@@ -282,6 +282,8 @@ static void relay_describe(KmtdSource *source, GKeyFile *meta)
 			      source->subbuf_bytes);
 	if (relay->mode)
 		g_key_file_set_string(meta, "capture", "mode", relay->mode);
+	if (kmtd_control_has(relay->control, "cgroups"))
+		g_key_file_set_string(meta, "capture", "cgroups", "tracked");
 	if (!info)
 		return;
 	if (!now)

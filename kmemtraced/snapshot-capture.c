@@ -200,6 +200,9 @@ static gboolean make_meta(Snapshot *snapshot, KmtdSummary *summary,
 			      summary->n_subbufs);
 	g_key_file_set_uint64(snapshot->meta, "capture", "subbuf_size",
 			      summary->subbuf_bytes);
+	if (kmtd_control_has(snapshot->control, "cgroups"))
+		g_key_file_set_string(snapshot->meta, "capture", "cgroups",
+				      "tracked");
 	for (gsize i = 0; i < G_N_ELEMENTS(state_keys); i++)
 		if (g_hash_table_contains(snapshot->state, state_keys[i]))
 			g_key_file_set_string(

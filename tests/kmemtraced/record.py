@@ -124,20 +124,24 @@ class Recording(DaemonTest):
         kernel = self.make_kernel(cpus=(0,), abi_version=2)
         kernel.put("caches", "caches of the start\n")
         kernel.put("tasks", "tasks of the start\n")
+        kernel.put("cgroups", "cgroups of the start\n")
         kernel.put("marks", "marks of the start\n")
         daemon = self.start()
         fed = records_v2(MANY)
         kernel.feed(0, fed)
         kernel.put("caches", "caches of the end\n")
         kernel.put("tasks", "tasks of the end\n")
+        kernel.put("cgroups", "cgroups of the end\n")
         kernel.put("marks", "marks of the end\n")
         out, _ = self.end(daemon)
         self.assertIn(f"{MANY} events, {MANY * 64} bytes", out)
         capture = self.capture()
         self.assertEqual(capture.cpu(0), fed)
-        self.assertEqual(capture.files, ["caches", "cpu0.out", "kallsyms",
-                                         "kmemtrace.meta", "marks", "modules",
-                                         "tasks"])
+        self.assertEqual(capture.files, ["caches", "cgroups", "cpu0.out",
+                                         "kallsyms", "kmemtrace.meta", "marks",
+                                         "modules", "tasks"])
+        self.assertEqual(capture["cgroups"], "tracked")
+        self.assertEqual(capture.read("cgroups"), b"cgroups of the end\n")
         self.assertEqual(capture.read("caches"), b"caches of the end\n")
         self.assertEqual(capture.read("tasks"), b"tasks of the end\n")
         self.assertEqual(capture.read("marks"), b"marks of the end\n")

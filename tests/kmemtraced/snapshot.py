@@ -78,6 +78,15 @@ class Snapshot(DaemonTest):
         self.assertIsNone(other.process.poll())
         self.end(other)
 
+    def test_cgroups(self):
+        """The kernel has a table of cgroups."""
+        self.take().put("cgroups", "# kmemtrace: cgroups\n")
+        code, _, err = self.run_to_end("-S")
+        self.assertEqual(code, 0, err)
+        capture = self.capture()
+        self.assertEqual(capture["cgroups"], "tracked")
+        self.assertEqual(capture.read("cgroups"), b"# kmemtrace: cgroups\n")
+
     def test_part_was_read(self):
         self.take(consumed=(64, 0))
         code, _, err = self.run_to_end("-S", "-q")
