@@ -26,5 +26,6 @@ EXTRA_DIST += \
 	vm/snapshot \
 	vm/source vm/stock \
 	vm/storm \
+	vm/tcgroup \
 	vm/texec \
 	vm/witness

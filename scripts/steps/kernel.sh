@@ -165,6 +165,8 @@ step_small()
 	ours=$(cd "$kmt_top/kernel-patches/core" &&
 		find mm -name '*.c' ! -name test.c ! -name tags.c ! -name 'kunit_*.c' |
 		sed 's/c$/o/' | sort | tr '\n' ' ')
+	# Without the fragment cgroups this configuration would lack two of these files, and
+	# a hooked one.
 	# This configuration has neither NUMA, nor the other slab allocators, nor the RCU of
 	# several processors, nor ORC, and without kmemtrace no relay.
 	hooked=$(sed "/^#/d;/^\$/d;s,^,$kmt_top/kernel-patches/hooks/," \
@@ -172,10 +174,10 @@ step_small()
 		xargs sed -n 's:^+++ b/\([^ \t]*\)\.c\s*$:\1.o:p' | sort -u |
 		grep -vE '^(mm/(slab|slob|mempolicy)|kernel/(relay|rcu/tree|module/.*)|.*/unwind_orc)\.o$' | tr '\n' ' ')
 	built=$("$kmt_top/vm/build" -q --only "W=1 $ours lib/stackdepot.o kernel/relay.o" \
-		slub small 2>"$messages")
+		slub small cgroups 2>"$messages")
 	# Both unwinders use struct module, which a kernel without modules lacks.
 	{
-		"$kmt_top/vm/build" -q --only "$hooked" slub small off &&
+		"$kmt_top/vm/build" -q --only "$hooked" slub small off cgroups &&
 		"$kmt_top/vm/build" -q --only "W=1 mm/kmemtrace/unwind.o" \
 			slub nomodules &&
 		"$kmt_top/vm/build" -q --only \

@@ -182,6 +182,9 @@ step_coverage_6_1_s390x() { coverage 6-1-s390x; }
 step_coverage_6_12_arm64() { coverage 6-12-arm64; }
 step_coverage_6_12_s390x() { coverage 6-12-s390x; }
 
+# Fragments of a kernel with KUnit tests, including those of cgroups.
+kunit_fragments='slub kunit cgroups'
+
 # The tests that the kernel patches bring along, on the kernel of OPTIONS of vm/build.
 selftest()
 {
@@ -196,8 +199,8 @@ selftest()
 
 step_selftest()
 {
-	selftest newest '--linux newest slub kunit'
-	selftest 6-1 'slub kunit'
+	selftest newest "--linux newest $kunit_fragments"
+	selftest 6-1 "$kunit_fragments"
 }
 
 # Compare the live memory of each call site with the kernel's allocation profile.
@@ -211,6 +214,25 @@ step_allocinfo()
 step_tags()
 {
 	guest '--linux newest slub tags' "$work/tags" tags.sh "${traced[@]}"
+}
+
+# cgroups NAME OPTIONS APPEND [OPTION of vm/run]...: move tasks between cgroups, and
+# remove cgroups.
+cgroups()
+{
+	[ -x "$work/tcgroup" ] ||
+		cc -O1 -static -pthread -o "$work/tcgroup" \
+			"$kmt_top/vm/tcgroup/tcgroup.c"
+	guest "$2" "$work/$1" cgroups.sh --fail-on-trouble --file "$work/tcgroup" \
+		--append "kmemtrace.tasks=1024 $3" "${@:4}"
+	whole_records "$work/$1/capture"
+	python3 "$kmt_top/tests/vm/cgroups.py" "$work/$1"
+}
+
+step_cgroups()
+{
+	cgroups cgroups "--linux newest $kunit_fragments" ""
+	cgroups cgroups-6-1 "$kunit_fragments" ""
 }
 
 # reconcile NAME FRAGMENTS APPEND [OPTION of tests/vm/reconcile.py]...: compare live
@@ -640,6 +662,7 @@ step_debug()
 		--append "$debug_quiet" --file "$work/texec"
 	version2 "$work/debug-toggle" --accounted --task 'a second name'
 	buffers debug-buffers 'slub debug' "$debug_quiet" "${debug_opts[@]}"
+	cgroups debug-cgroups 'slub debug' "$debug_quiet" "${debug_opts[@]}"
 	debug_gap debug 'slub debug'
 }
 

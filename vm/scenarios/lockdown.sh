@@ -62,7 +62,7 @@ echo 1 >$kmt/enabled
 echo 0 >$kmt/enabled
 find $kmt -type f -exec stat -c '%a %n' {} + >/tmp/files
 n=$(wc -l </tmp/files)
-for file in cpu0 snapshot/cpu0 stacks tasks events/kmalloc/enabled; do
+for file in cpu0 snapshot/cpu0 stacks tasks cgroups events/kmalloc/enabled; do
 	grep -q " $kmt/$file$" /tmp/files || fail "no file $file"
 done
 bad=0

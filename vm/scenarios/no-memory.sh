@@ -24,9 +24,9 @@ faults()
 
 echo 4 >$kmt/subbufs
 echo 65536 >$kmt/subbuf_size
-# Before the first session: tasks end while enabling fails and while the table is
+# Before the first session: tasks end while enabling fails and while the tables are
 # read.
-(while :; do cat $kmt/tasks; done >/dev/null) &
+(while :; do cat $kmt/tasks $kmt/cgroups; done >/dev/null) &
 reader=$!
 faults $kmt/enabled 1 0
 kill $reader
@@ -50,7 +50,7 @@ faults $kmt/filter 'cache=kmalloc-64 pid=1' none
 faults $kmt/trigger alloc-failure '!alloc-failure'
 faults $kmt/snapshot/take 1 0
 faults $kmt/marker 'a line' ''
-for file in info caches tasks marks cpu0 snapshot/cpu0 overruns; do
+for file in info caches tasks cgroups marks cpu0 snapshot/cpu0 overruns; do
 	faults $kmt/$file '' ''
 done
 faults /modules/kmemtrace-sample.ko '' ''

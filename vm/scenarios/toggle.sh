@@ -21,6 +21,11 @@ unread()
 [ "$(enabled)" = 0 ] || fail "tracing is on by itself"
 [ ! -e $kmt/cpu0 ] || fail "there are buffers although tracing was never on"
 [ "$(cat $kmt/abi_version)" = 3 ] || fail "abi_version"
+if grep -qw cgroup2 /proc/filesystems; then
+	[ -e $kmt/cgroups ] || fail "there is no table of cgroups"
+else
+	[ ! -e $kmt/cgroups ] || fail "there are no cgroups, but a table of them"
+fi
 
 work 1 &
 worker=$!
