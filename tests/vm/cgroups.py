@@ -65,6 +65,24 @@ def by_records(directory):
     return counts, unknown
 
 
+def check_filtered(directory):
+    """Only the allocations in the cgroups of the filter are recorded."""
+    wanted = expected(directory + ".expected")
+    holds("allocations with a filter", wanted, len(wanted) == 4)
+    counts, _ = by_records(directory)
+    equal("allocations by the records with a filter", counts, wanted)
+    equal("allocations by the report with a filter", by_report(directory),
+          wanted)
+    done = subprocess.run(
+        ["kmemtrace-report", "-q", "--csv", "--by", "cgroup", "--lines", "0",
+         "--fields", "allocs", directory],
+        capture_output=True, text=True, check=True)
+    other = [row["cgroup"] for row in csv.DictReader(io.StringIO(done.stdout))
+             if row["allocs"] != "0" and
+             row["cgroup"] not in (*wanted, "/f", "/x, y")]
+    equal("other cgroups with allocations", other, [])
+
+
 def check_many(directory):
     """The newest paths of removed cgroups are kept; the other entries are counted."""
     rows, about = capture.table(directory, "cgroups")
@@ -85,7 +103,7 @@ def main():
         sys.exit(__doc__)
     out = sys.argv[1]
     directory = os.path.join(out, "capture")
-    wanted = expected(os.path.join(out, "expected"))
+    wanted = expected(directory + ".expected")
     holds("allocations", wanted, len(wanted) > 10)
     equal("cgroups in kmemtrace.meta", capture.meta(directory)["cgroups"],
           "tracked")
@@ -100,6 +118,7 @@ def main():
     counts, unknown = by_records(directory)
     equal("allocations by the records", counts, wanted)
     equal("records of tasks without a cgroup", unknown, 0)
+    check_filtered(os.path.join(out, "filtered"))
     check_many(os.path.join(out, "many"))
     return failed()
 

@@ -3,7 +3,8 @@
 # shellcheck shell=dash
 # The table cgroups: tasks in cgroups that are moved and removed. Needs the module
 # vm/storm, and vm/tcgroup as /files/tcgroup. Boot without kmemtrace.enable, with
-# kmemtrace.tasks=1024. tests/vm/cgroups.py compares /out/expected with the report.
+# kmemtrace.tasks=1024. tests/vm/cgroups.py compares /out/capture.expected and
+# /out/filtered.expected with the reports.
 # shellcheck source-path=SCRIPTDIR source=../guest/lib.sh
 . /lib.sh
 
@@ -22,7 +23,7 @@ enter()
 allocate()
 {
 	echo "$2" >/proc/kmt_storm || fail "cannot allocate in $1"
-	printf '%s %s\n' "$2" "$1" >>/out/expected
+	printf '%s %s\n' "$2" "$1" >>"$capture.expected"
 }
 
 # task CGROUP N: make N allocations in a new process in CGROUP.
@@ -66,7 +67,7 @@ remove "$nested"
 task /system.slice 170
 remove /system.slice
 
-/files/tcgroup $cg >>/out/expected || fail "tcgroup"
+/files/tcgroup $cg >>/out/capture.expected || fail "tcgroup"
 
 # A task that is alive at the end.
 mkfifo /tmp/fifo
@@ -91,10 +92,50 @@ wait $living
 remove /alive
 cmp $kmt/cgroups /out/capture/cgroups || fail "the table is not saved as it is"
 
+# A filter by cgroup: only allocations in /f and below, also of tasks that move, and in
+# a cgroup with a comma and a space in its name.
+mkdir -p $cg/f/g/h $cg/other $cg/ff "$cg/x, y"
+for wrong in /f/missing f /f/cgroup.procs '/f,'; do
+	if echo "cgroup=$wrong" >$kmt/filter 2>/dev/null; then
+		fail "the filter by the cgroup $wrong was taken"
+	fi
+done
+daemon_start /out/filtered -F 'cgroup=/f,/x\054\040y'
+task /f 410
+task /f/g/h 420
+task "/x, y" 430
+(
+	enter /other
+	echo 1000 >/proc/kmt_storm
+	enter /f/g
+	allocate /f/g 440
+	enter /ff
+	echo 1000 >/proc/kmt_storm
+) || exit 1
+task /f/g 450
+remove /f/g/h
+remove /f/g
+mkdir $cg/f/g
+task /f/g 460
+remove "/x, y"
+mkdir "$cg/x, y"
+# The filter has the removed cgroup.
+(enter "/x, y" && echo 1000 >/proc/kmt_storm) || exit 1
+daemon_stop
+[ "$(cat $kmt/filter)" = none ] || fail "kmemtraced has left its filter"
+
 # A new session has none of the old entries. The paths of removed cgroups have 16 KiB,
 # which is not enough for all of these.
 echo 1 >$kmt/enabled
 grep -qE ' /(gone|alive|a|b)$' $kmt/cgroups && fail "the table has old entries"
+# The filter has the last reference to a removed cgroup.
+for i in 1 2 3 4 5 6 7 8; do
+	mkdir $cg/short
+	echo "cgroup=/,/short" >$kmt/filter || fail "no filter by cgroup"
+	rmdir $cg/short
+	storm 0 10
+	echo none >$kmt/filter
+done
 name=many-
 for _ in 1 2 3 4 5 6 7 8 9 10; do
 	name=${name}0123456789

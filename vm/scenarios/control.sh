@@ -52,7 +52,8 @@ for text in 'size=x' 'size=' 'size=-' 'size=9-8' 'size=1 size=2' 'bytes=3' \
 	'size=99999999999999999999' 'cache=' 'cache=a,,b' 'cache=a cache=b' \
 	"cache=$(echo "$long" | head -c 64)" 'pid=x' 'pid=-1' 'pid=4194304' \
 	'pid=1,' 'pid=1 pid=2' children 'sample=0' 'sample=1000001' 'sample=x' \
-	'sample=2 sample=3' 'size=1-\001' 'size=1-\0000x' and "$long"; do
+	'sample=2 sample=3' 'cgroup=x' 'cgroup=/missing' 'size=1-\001' \
+	'size=1-\0000x' and "$long"; do
 	refused filter "$text"
 	echo 'size=8-  sample=3' >$kmt/filter
 	refused filter "$text"

@@ -38,6 +38,7 @@ faults $kmt/subbufs 8 4
 faults $kmt/subbuf_size 131072 65536
 faults $kmt/mode overwrite discard
 faults $kmt/filter 'cache=kmalloc-*,dentry size=8-64 pid=1,2 children sample=3' none
+faults $kmt/filter 'cgroup=/ pid=1' none
 faults $kmt/trigger oom '!oom'
 faults $kmt/trigger 'cache:inode_cache>100000000' '!cache:inode_cache>100000000'
 faults $kmt/trigger 'site:vfs_open+0x10>100000000' '!site:vfs_open+0x10>100000000'

@@ -13,8 +13,8 @@
  * by cache and size, the freed object itself shows whether its allocation has passed:
  * the object has a cache, and with it a size.  The size of SLOB objects and of memory
  * other than slab objects is not known at a free; such a free passes each filter by
- * size.  For filters by task and for samples, a table of all recorded allocations would
- * be needed, shared by all CPUs, which is what per-CPU buffers avoid.  With these
+ * size.  For filters by task or cgroup and for samples, a table of all recorded
+ * allocations would be needed, shared by all CPUs, which is what per-CPU buffers avoid.  With these
  * filters all frees that satisfy the filter by cache and size are recorded, and the
  * file info says so ("frees: all"): the free of an address without a recorded
  * allocation may then belong to an allocation that the filter dropped.
@@ -26,6 +26,7 @@
 #define pr_fmt(fmt) "kmemtrace: " fmt
 
 #include <linux/bitmap.h>
+#include <linux/cgroup.h>
 #include <linux/ctype.h>
 #include <linux/err.h>
 #include <linux/fs.h>
@@ -140,6 +141,25 @@ static bool kmemtrace_has_task(const struct kmemtrace_filter *filter,
 NOKPROBE_SYMBOL(kmemtrace_has_task);
 
 /*
+ * Return whether the current task is in one of the filter's cgroups or below.  In an
+ * interrupt this is the interrupted task.  Context: preemption is off, so that the
+ * cgroup of the task remains valid if the task is moved.
+ */
+static bool kmemtrace_passes_cgroup(const struct kmemtrace_filter *filter)
+{
+#ifdef CONFIG_CGROUPS
+	struct cgroup *cgrp = task_dfl_cgroup(current);
+	unsigned int i;
+
+	for (i = 0; i < filter->n_cgroups; i++)
+		if (cgroup_is_descendant(cgrp, filter->cgroups[i]))
+			return true;
+#endif
+	return false;
+}
+NOKPROBE_SYMBOL(kmemtrace_passes_cgroup);
+
+/*
  * Return whether to record an allocation: one of each block of filter->sample
  * allocations of this CPU, at a random index in the block.  A fixed index would be
  * wrong: allocations have patterns, and every Nth allocation could come from the same
@@ -183,6 +203,8 @@ static bool kmemtrace_filter_passes(u8 event_id, u8 type_id, u64 ptr,
 	if (event_id != KMEMTRACE_EVENT_ALLOC)
 		return true;
 	if (filter->pids && !kmemtrace_has_task(filter, current))
+		return false;
+	if (filter->n_cgroups && !kmemtrace_passes_cgroup(filter))
 		return false;
 	return filter->sample == 1 || kmemtrace_passes_sample(filter);
 }
@@ -251,7 +273,7 @@ static bool kmemtrace_decides_frees(const struct kmemtrace_filter *filter)
 {
 	if (!filter)
 		return true;
-	if (filter->pids || filter->sample > 1)
+	if (filter->pids || filter->n_cgroups || filter->sample > 1)
 		return false;
 	return !filter->by_size ||
 	       (filter->caches && !IS_ENABLED(CONFIG_SLOB));

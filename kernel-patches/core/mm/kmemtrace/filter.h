@@ -5,11 +5,19 @@
 
 #include <linux/types.h>
 
+struct cgroup;
+
+/* Largest number of cgroups in a filter. */
+#define KMEMTRACE_FILTER_CGROUPS	16
+
 struct kmemtrace_filter {
 	char		*text;		/* the filter's words, one space between them */
 	char		*names;		/* comma-separated name patterns, or NULL */
 	unsigned long	*caches;	/* bitmap of cache numbers; NULL: any memory */
 	unsigned long	*pids;		/* bitmap of pids; NULL: all tasks */
+	/* The filter has a reference to each of these cgroups. */
+	struct cgroup	*cgroups[KMEMTRACE_FILTER_CGROUPS];
+	unsigned int	n_cgroups;	/* 0: any cgroup */
 	bool		by_size;	/* size_min and size_max are valid */
 	bool		by_pid;		/* the text has pid= */
 	bool		children;	/* add new children of matching tasks to pids */
@@ -19,7 +27,8 @@ struct kmemtrace_filter {
 };
 
 /*
- * Parse the text of a filter.  @text is changed.  Return a filter, which
+ * Parse the text of a filter.  @text is changed.  Paths of cgroups begin at the root
+ * of the caller's cgroup namespace.  Return a filter, which
  * kmemtrace_free_filter() frees; NULL if the text means no filter; or ERR_PTR(-EINVAL)
  * or ERR_PTR(-ENOMEM).  On -EINVAL *@why is a static message about the error, otherwise
  * NULL.  Sleeps.

@@ -2,6 +2,7 @@
 /* kmemtrace: the text of a filter, as user space writes it to the file filter. */
 
 #include <linux/bitmap.h>
+#include <linux/cgroup.h>
 #include <linux/ctype.h>
 #include <linux/err.h>
 #include <linux/kernel.h>
@@ -10,6 +11,7 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/string_helpers.h>
 #include <linux/threads.h>
 
 #include "filter.h"
@@ -87,6 +89,48 @@ static const char *kmemtrace_parse_pids(struct kmemtrace_filter *filter,
 	return NULL;
 }
 
+#ifdef CONFIG_CGROUPS
+/*
+ * Parse the paths of cgroups.  A character is written as in the table cgroups, or as
+ * its octal escape sequence.
+ */
+static const char *kmemtrace_parse_cgroups(struct kmemtrace_filter *filter,
+					   char *value)
+{
+	struct cgroup *cgrp;
+	char *path;
+
+	while ((path = strsep(&value, ","))) {
+		if (filter->n_cgroups == KMEMTRACE_FILTER_CGROUPS)
+			return "cgroup has more than 16 paths";
+		if (*path != '/')
+			return "cgroup has a path that does not begin with a slash";
+		string_unescape_inplace(path, UNESCAPE_OCTAL);
+		cgrp = cgroup_get_from_path(path);
+		if (IS_ERR(cgrp))
+			return "cgroup is not the path of a cgroup of version 2";
+		filter->cgroups[filter->n_cgroups++] = cgrp;
+	}
+	return NULL;
+}
+
+static void kmemtrace_put_cgroups(struct kmemtrace_filter *filter)
+{
+	while (filter->n_cgroups)
+		cgroup_put(filter->cgroups[--filter->n_cgroups]);
+}
+#else
+static const char *kmemtrace_parse_cgroups(struct kmemtrace_filter *filter,
+					   char *value)
+{
+	return "this kernel has no cgroups";
+}
+
+static void kmemtrace_put_cgroups(struct kmemtrace_filter *filter)
+{
+}
+#endif
+
 static const char *kmemtrace_parse_sample(struct kmemtrace_filter *filter,
 					  char *value)
 {
@@ -100,6 +144,7 @@ void kmemtrace_free_filter(struct kmemtrace_filter *filter)
 {
 	if (!filter)
 		return;
+	kmemtrace_put_cgroups(filter);
 	kvfree(filter->caches);
 	kvfree(filter->pids);
 	kfree(filter->names);
@@ -136,10 +181,13 @@ static const char *kmemtrace_parse_word(struct kmemtrace_filter *filter,
 	if (!strcmp(word, "pid"))
 		return filter->by_pid ? "pid is there twice" :
 					kmemtrace_parse_pids(filter, value);
+	if (!strcmp(word, "cgroup"))
+		return filter->n_cgroups ? "cgroup is there twice" :
+					   kmemtrace_parse_cgroups(filter, value);
 	if (!strcmp(word, "sample"))
 		return filter->sample ? "sample is there twice" :
 					kmemtrace_parse_sample(filter, value);
-	return "a key is none of size, cache, pid, sample";
+	return "a key is none of size, cache, pid, cgroup, sample";
 }
 
 struct kmemtrace_filter *kmemtrace_parse_filter(char *text, const char **why)

@@ -6,6 +6,7 @@
 
 #include <kunit/test.h>
 #include <linux/bitmap.h>
+#include <linux/cgroup.h>
 #include <linux/err.h>
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
@@ -176,7 +177,8 @@ static void kmemtrace_test_filter_refused(struct kunit *test)
 		"size=1 size=2", "size=99999999999999999999", "bytes=1", "none size=1",
 		"cache=", "cache=a,,b", "cache=a,", "cache=a cache=b", "pid=", "pid=x",
 		"pid=-1", "pid=1,", "pid=4194305", "pid=1 pid=2", "children",
-		"sample=", "sample=0", "sample=1000001", "sample=1 sample=1",
+		"cgroup=", "cgroup=a", "cgroup=/,", "cgroup=/no-such-cgroup",
+		"cgroup=/ cgroup=/", "sample=", "sample=0", "sample=1000001", "sample=1 sample=1",
 		"size=1-\001", "size=\303\244", "Size=1",
 		"cache=0123456789012345678901234567890123456789012345678901234567890123",
 	};
@@ -193,6 +195,40 @@ static void kmemtrace_test_filter_refused(struct kunit *test)
 			kmemtrace_free_filter(filter);
 	}
 }
+
+#ifdef CONFIG_CGROUPS
+/* The only cgroup that exists at boot is the root. */
+static void kmemtrace_test_filter_cgroups(struct kunit *test)
+{
+	static const char *const filters[] = {
+		"cgroup=/", "cgroup=\\057", "cgroup=/,/ pid=1",
+		"cgroup=/,/,/,/,/,/,/,/,/,/,/,/,/,/,/,/",
+	};
+	static const unsigned int n_cgroups[] = { 1, 0, 2, 16 };
+	struct kmemtrace_filter *filter;
+	const char *why;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(filters); i++) {
+		filter = kmemtrace_test_filter_of(test, filters[i], &why);
+		if (!n_cgroups[i]) {
+			/* The slash at the beginning is not escaped. */
+			KUNIT_EXPECT_TRUE(test, IS_ERR(filter));
+			continue;
+		}
+		KUNIT_ASSERT_FALSE_MSG(test, IS_ERR_OR_NULL(filter), "'%s'", filters[i]);
+		KUNIT_EXPECT_EQ(test, filter->n_cgroups, n_cgroups[i]);
+		KUNIT_EXPECT_PTR_EQ(test, filter->cgroups[0], &cgrp_dfl_root.cgrp);
+		KUNIT_EXPECT_STREQ(test, filter->text, filters[i]);
+		kmemtrace_free_filter(filter);
+	}
+	filter = kmemtrace_test_filter_of(test,
+					  "cgroup=/,/,/,/,/,/,/,/,/,/,/,/,/,/,/,/,/", &why);
+	KUNIT_EXPECT_TRUE(test, IS_ERR(filter));
+	filter = kmemtrace_test_filter_of(test, "cgroup=//./\\057", &why);
+	KUNIT_EXPECT_TRUE(test, IS_ERR(filter));
+}
+#endif
 
 /* --- Triggers -------------------------------------------------------------------- */
 
@@ -411,6 +447,9 @@ static struct kunit_case kmemtrace_parse_cases[] = {
 	KUNIT_CASE(kmemtrace_test_filter_sizes),
 	KUNIT_CASE(kmemtrace_test_filter_words),
 	KUNIT_CASE(kmemtrace_test_filter_refused),
+#ifdef CONFIG_CGROUPS
+	KUNIT_CASE(kmemtrace_test_filter_cgroups),
+#endif
 	KUNIT_CASE(kmemtrace_test_trigger_kinds),
 	KUNIT_CASE(kmemtrace_test_trigger_refused),
 	KUNIT_CASE(kmemtrace_test_trigger_limits),
