@@ -70,6 +70,8 @@ static void run(KmtdSession *session, gboolean has_begun, KmtdSummary *summary)
 
 	if (has_begun)
 		note_started(session);
+	if (has_begun && session->options->initramfs)
+		kmtd_initramfs_ready(session->options->initramfs);
 	/* The command uses the terminal, so do not draw a live line there. */
 	if (has_begun && !session->options->quiet && !session->options->command)
 		session->live = kmtd_live_new(STDERR_FILENO);
@@ -98,6 +100,7 @@ static void run(KmtdSession *session, gboolean has_begun, KmtdSummary *summary)
 	kmtd_session_drain(session);
 	g_clear_pointer(&session->live, kmtd_live_free);
 	/* 4. Save the figures, the tables and the meta file. */
+	kmtd_session_follow_root(session);
 	kmtd_session_save(session, summary);
 }
 

@@ -9,6 +9,7 @@
 #include <glib.h>
 
 #include "kmemtraced/command.h"
+#include "kmemtraced/initramfs.h"
 #include "kmemtraced/summary.h"
 
 typedef struct {
@@ -27,7 +28,8 @@ typedef struct {
 	gboolean no_recover;
 	gboolean stacks;
 	guint stack_depth;
-	KmtdCommand *command; /* its exit ends the recording; NULL: none */
+	KmtdCommand *command;	  /* its exit ends the recording; NULL: none */
+	KmtdInitramfs *initramfs; /* NULL: does not begin in an initramfs */
 	const KmtCliSignals *signals; /* blocked by main() */
 	const char *proc;
 	const char *sys;

@@ -13,6 +13,7 @@ kmemtraced_kmemtraced_SOURCES = \
 	kmemtraced/kernel-info.c kmemtraced/kernel-info.h \
 	kmemtraced/tracefs-instance.c kmemtraced/tracefs-instance.h \
 	kmemtraced/interference.c kmemtraced/interference.h \
+	kmemtraced/initramfs.c kmemtraced/initramfs.h \
 	kmemtraced/live.c kmemtraced/live.h \
 	kmemtraced/main.c \
 	kmemtraced/online-cpus.c kmemtraced/online-cpus.h \

@@ -15,6 +15,7 @@
 #include "kmemtraced/error-advice.h"
 #include "kmemtraced/tracefs-instance.h"
 #include "kmemtraced/capture-session.h"
+#include "kmemtraced/initramfs.h"
 #include "lib/cli/signals.h"
 #include "kmemtraced/snapshot-capture.h"
 
@@ -147,7 +148,7 @@ static void parse_pids(const char *text, GArray *pids)
 /* Options on the command line; NULL, FALSE or 0: not given. */
 static struct {
 	char *directory, *source, *debugfs, *tracefs, *proc, *sys;
-	char *seconds, *buffer, *filter, *reader;
+	char *seconds, *buffer, *filter, *reader, *initramfs;
 	char **pid_lists, **cgroups;
 	gboolean children, keep_own, no_recover, stacks, force, snapshot,
 		version;
@@ -220,6 +221,10 @@ static const GOptionEntry entries[] = {
 	 NULL},
 	{"seconds", 'w', 0, G_OPTION_ARG_STRING, &given.seconds,
 	 "Stop after SECONDS (default: at Ctrl+C)", "SECONDS"},
+	{"initramfs", 0, 0, G_OPTION_ARG_FILENAME, &given.initramfs,
+	 "Record in the background, and follow the boot from the initramfs to "
+	 "the root file system; write the process number to FILE",
+	 "FILE"},
 	{"snapshot", 'S', 0, G_OPTION_ARG_NONE, &given.snapshot,
 	 "Save the snapshot that the kernel has taken, and exit", NULL},
 	{"force", 'f', 0, G_OPTION_ARG_NONE, &given.force,
@@ -243,11 +248,13 @@ static void check_options(gboolean pids)
 
 	if (given.children && !pids && !has_command)
 		fail_usage("-c needs -p or a command");
+	if (given.initramfs && has_command)
+		fail_usage("--initramfs and a command exclude each other");
 	if (given.snapshot &&
-	    (given.tracefs || given.buffer || given.seconds || pids ||
-	     given.children || has_command || given.filter ||
-	     given.cgroups || reader ||
-	     given.keep_own || given.no_recover || given.stacks ||
+	    (given.initramfs || given.tracefs || given.buffer ||
+	     given.seconds || pids || given.children || has_command ||
+	     given.filter || given.cgroups || reader || given.keep_own ||
+	     given.no_recover || given.stacks ||
 	     (source && !g_str_equal(source, "relay"))))
 		fail_usage("-S saves a snapshot of kmemtrace, and takes no "
 			   "other options than -D, -r, -f and -q");
@@ -399,6 +406,19 @@ static KmtdCommand *create_command(char **argv, const KmtCliSignals *signals,
 	return command;
 }
 
+/* Continue in the background. Exit if that is not possible. */
+static KmtdInitramfs *start_in_background(char **argv, const char *proc)
+{
+	g_autoptr(GError) error = NULL;
+	KmtdInitramfs *initramfs =
+		kmtd_initramfs_start(argv, given.initramfs, proc, &error);
+
+	if (initramfs)
+		return initramfs;
+	print_error(error, FALSE);
+	exit(EXIT_FAILURE);
+}
+
 /*
  * Return the exit status for a recording with a command. Wait for the command
  * if it still runs: the recording may end before the command does. The capture
@@ -441,6 +461,8 @@ int main(int argc, char **argv)
 				      has_command ? KMTD_COMMAND_FAILED
 						  : EXIT_FAILURE);
 	parse_options(argv, pids, &options);
+	if (given.initramfs)
+		options.initramfs = start_in_background(argv, options.proc);
 	kmt_cli_signals_block(&signals);
 	options.signals = &signals;
 	/* A killed kmemtraced of an older version left no recovery note, so
@@ -473,5 +495,6 @@ int main(int argc, char **argv)
 	else if (argv_command)
 		status = KMTD_COMMAND_FAILED;
 	g_clear_pointer(&options.command, kmtd_command_free);
+	g_clear_pointer(&options.initramfs, kmtd_initramfs_free);
 	return status;
 }

@@ -118,6 +118,12 @@ gboolean kmtd_session_consume_signals(KmtdSession *session,
  */
 void kmtd_session_sleep_until(KmtdSession *session, gint64 when_us);
 
+/*
+ * If the recording began in an initramfs, change to the root directory of
+ * process 1, whose /proc has the tables of the kernel. Warn once if that fails.
+ */
+void kmtd_session_follow_root(KmtdSession *session);
+
 /* Restart the cleanup process if it was killed. While that fails, warn once. */
 void kmtd_session_restart_cleanup(KmtdSession *session);
 

@@ -99,6 +99,7 @@ void kmtd_session_record(KmtdSession *session, gint64 start_us)
 		}
 		if (now_us >= tick_us) {
 			update_live(session);
+			kmtd_session_follow_root(session);
 			if (switched_off(session))
 				break;
 			tick_us = MAX(tick_us + KMTD_SESSION_TICK_US, now_us);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Waits for signals and wakeups, and restarts the cleanup process. */
+/*
+ * Waits for signals and wakeups, restarts the cleanup process, and follows
+ * process 1 to its root directory.
+ */
 #include "config.h"
 
 #include <poll.h>
@@ -38,6 +41,15 @@ gboolean kmtd_session_consume_signals(KmtdSession *session,
 	if (found)
 		session->signal_us = now_us;
 	return found && (last_us == 0 || now_us - last_us > SAME_SIGNAL_US);
+}
+
+void kmtd_session_follow_root(KmtdSession *session)
+{
+	g_autoptr(GError) error = NULL;
+
+	if (session->options->initramfs &&
+	    !kmtd_initramfs_follow_root(session->options->initramfs, &error))
+		session->ui->warning(error->message);
 }
 
 /* Restart the cleanup process if it was killed. While that fails, warn once. */

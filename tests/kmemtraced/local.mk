@@ -10,6 +10,7 @@ KMEMTRACED_TESTS = \
 	tests/kmemtraced/ftrace-pairs.py \
 	tests/kmemtraced/ftrace-refused.py \
 	tests/kmemtraced/ftrace.py \
+	tests/kmemtraced/initramfs.py \
 	tests/kmemtraced/manual.py \
 	tests/kmemtraced/obstacles.py \
 	tests/kmemtraced/record.py \
