@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 dist_man_MANS += \
+	man/kmemtrace-boot.8 \
 	man/kmemtrace-check.1 \
 	man/kmemtrace-import.1 \
 	man/kmemtrace-report.1 \
