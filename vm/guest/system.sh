@@ -4,8 +4,16 @@
 # to /out, and power off.
 status=1
 if mount -L out /out; then
-	cd /run/kmemtrace-vm/files || exit 1
-	/run/kmemtrace-vm/scenario </dev/null
+	dir=/run/kmemtrace-vm
+	# vm/run --initrd; no program can run from /run of a usual system.
+	if [ -d /out/.kmemtrace-vm ]; then
+		dir=/root/kmemtrace-vm
+		rm -rf $dir
+		cp -r /out/.kmemtrace-vm $dir
+		rm -r /out/.kmemtrace-vm
+	fi
+	cd $dir/files || exit 1
+	$dir/scenario </dev/null
 	status=$?
 	cd /
 	echo "$status" >/out/.status
