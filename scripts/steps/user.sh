@@ -86,6 +86,43 @@ debian()
 step_debian_12() { debian 12 6.1; }
 step_debian_13() { debian 13 6.12; }
 
+# boot_stock TOOL [OPTION of tests/vm/boot.py]: install the package on a Debian 13 with its
+# own kernel and this tool for the initramfs, record one boot, and boot again.
+boot_stock()
+{
+	local out=$work/boot-$1 n=0 scenario kernel initrd=() package
+
+	"$kmt_top/scripts/install-deps" debian
+	kmt_build_programs "$builddir"
+	rm -rf "$out" "$out".*
+	"$kmt_top/scripts/package" --out "$out.package"
+	package=$(echo "$out.package"/kmemtrace_*.deb)
+	"$kmt_top/vm/debian" --with "linux-image-amd64,$1,zstd" 13 "$out.img" "$package"
+	kernel=$("$kmt_top/vm/stock" 6.12)
+	for scenario in enable recorded unrecorded; do
+		n=$((n + 1))
+		"$kmt_top/vm/run" --kernel "$kernel" --system "$out.img" --write \
+			"${initrd[@]}" --builddir "$builddir" --out "$out.$n" \
+			--memory 4096 --disk-size 4096 --timeout 1800 \
+			--file "$package" --file "$kmt_top/vm/guest/boot.sh" \
+			"$kmt_top/vm/scenarios/boot-$scenario.sh"
+		sed -n '/^# apt-get/,$p' "$out.$n/console.log"
+		# The system boots with its own kernel from now on.
+		if [ $n = 1 ]; then
+			kernel=$out.kernel
+			mkdir -p "$kernel/arch/x86/boot"
+			mv "$out.1/vmlinuz" "$kernel/arch/x86/boot/bzImage"
+			echo x86_64 >"$kernel/.arch"
+		fi
+		initrd=(--initrd "$out.$n/initrd")
+	done
+	rm "$out.img"
+	kmemtrace-check "$out.2/capture"
+	python3 "$kmt_top/tests/vm/boot.py" "$out.2" "${@:2}"
+}
+step_boot_stock() { boot_stock initramfs-tools; }
+step_boot_dracut() { boot_stock dracut --initrd-systemd; }
+
 step_distcheck()
 {
 	# Use a separate build folder, because other steps build in $builddir.
@@ -260,7 +297,7 @@ step_shellcheck()
 			printf '%s\0' "$file"
 		fi
 	done | xargs -0 shellcheck -x
-	shellcheck -x scripts/lib.sh scripts/steps/*.sh vm/*.sh vm/guest/lib.sh \
+	shellcheck -x scripts/lib.sh scripts/steps/*.sh vm/*.sh vm/guest/lib.sh vm/guest/boot.sh \
 		kernel-patches/lib/*.sh
 }
 
