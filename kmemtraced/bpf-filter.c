@@ -122,12 +122,9 @@ static const char *parse_word(KmtdBpfFilter *filter, const char *word)
 	static const struct {
 		const char *key;
 		const char *(*parse)(KmtdBpfFilter *filter, const char *value);
-	} keys[] = {{"size=", parse_size},
-		    {"cache=", parse_caches},
-		    {"pid=", parse_pids},
-		    {"comm=", parse_commands},
-		    {"cgroup=", parse_cgroups},
-		    {"sample=", parse_sample}};
+	} keys[] = {{"size=", parse_size},	{"cache=", parse_caches},
+		    {"pid=", parse_pids},	{"comm=", parse_commands},
+		    {"cgroup=", parse_cgroups}, {"sample=", parse_sample}};
 
 	if (g_str_equal(word, "children")) {
 		filter->children = TRUE;

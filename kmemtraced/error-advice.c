@@ -88,6 +88,9 @@ static const char *const advice[KMT_DAEMON_N_ERRORS] = {
 	[KMT_DAEMON_ERROR_REFUSED] = "see the reason with 'dmesg', and the "
 				     "syntax of filters in kmemtraced(8)",
 	[KMT_DAEMON_ERROR_FILTER] = "the syntax of filters is in kmemtraced(8)",
+	[KMT_DAEMON_ERROR_CGROUPS] =
+		"list the cgroups with 'systemd-cgls', and name the path of a "
+		"cgroup above those that matter",
 	[KMT_DAEMON_ERROR_NO_CGROUPS] =
 		"mount it with 'mount -t cgroup2 none /sys/fs/cgroup', or "
 		"select the tasks with -p",

@@ -222,8 +222,8 @@ typedef struct {
 	guint stack_depth;   /* bpf: callers of a stack; 0: the default */
 	gboolean children;   /* record the children of the processes too */
 	const char *filter;  /* filter of the kernel, or NULL */
-	/* bpf: record only tasks in cgroups whose path matches one of these
-	 * globs. NULL: record all tasks. */
+	/* relay, bpf: record only tasks in cgroups whose path matches one of
+	 * these globs, and below. NULL: record all tasks. */
 	char *const *cgroups;
 	/* Print a warning; the option -q does not suppress it. */
 	void (*warning)(const char *text);

@@ -35,6 +35,7 @@ kmemtraced_kmemtraced_SOURCES = \
 	kmemtraced/summary.c kmemtraced/summary.h \
 	kmemtraced/kernel-tables.c kmemtraced/kernel-tables.h \
 	kmemtraced/proc-tasks.c kmemtraced/proc-tasks.h \
+	kmemtraced/cgroup-paths.c kmemtraced/cgroup-paths.h \
 	kmemtraced/task-cgroups.c kmemtraced/task-cgroups.h \
 	kmemtraced/task-names.c kmemtraced/task-names.h
 if BPF

@@ -203,8 +203,8 @@ static const GOptionEntry entries[] = {
 	 "'cache=dentry', 'size=4096-', 'sample=10'",
 	 "FILTER"},
 	{"cgroup", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.cgroups,
-	 "bpf: record only the allocations of tasks in the control groups "
-	 "whose path matches GLOB, such as '/system.slice/*'",
+	 "relay, bpf: record only the allocations of tasks in the control "
+	 "groups whose path matches GLOB, such as '/system.slice'",
 	 "GLOB"},
 	{"reader", 'R', 0, G_OPTION_ARG_STRING, &given.reader,
 	 "relay: read the buffers by READER: mmap (without a copy) or read "

@@ -10,6 +10,7 @@
 
 #include "kmemtraced/relay-control.h"
 #include "lib/capture/error.h"
+#include "kmemtraced/cgroup-paths.h"
 #include "kmemtraced/filter-text.h"
 #include "kmemtraced/kernel-info.h"
 #include "kmemtraced/buffer-mapping.h"
@@ -196,21 +197,33 @@ static gboolean relay_enable(KmtdSource *source, GError **error)
 	return TRUE;
 }
 
+/* Return the paths of the cgroups that @options select, or NULL and set an
+ * error. */
+static char **find_cgroups(const Relay *relay, const KmtdSourceOptions *options,
+			   GError **error)
+{
+	/* The file cgroups is as old as the condition of the filter. */
+	if (kmtd_control_has(relay->control, "cgroups"))
+		return kmtd_cgroup_paths(options->proc, options->cgroups,
+					 error);
+	g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_SOURCE,
+		    "this kernel's kmemtrace cannot select cgroups");
+	return NULL;
+}
+
 /*
  * Set relay->filter to the filter that @options demand, and relay->old_filter
  * to the current filter of the kernel. Without such options, both stay NULL.
  * Return FALSE and set an error if the kernel has no such filter, the filter
- * cannot be read, or a process does not exist.
+ * cannot be read, or a process or cgroup does not exist.
  */
 static gboolean make_filter(Relay *relay, const KmtdSourceOptions *options,
 			    GError **error)
 {
-	if (options->cgroups) {
-		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_SOURCE,
-			    "the source relay cannot select cgroups");
-		return FALSE;
-	}
-	if (!options->filter && !options->n_pids)
+	KmtdSourceOptions selected = *options;
+	g_auto(GStrv) paths = NULL;
+
+	if (!options->filter && !options->n_pids && !options->cgroups)
 		return TRUE;
 	if (!kmtd_control_has(relay->control, "filter")) {
 		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_SOURCE,
@@ -220,7 +233,13 @@ static gboolean make_filter(Relay *relay, const KmtdSourceOptions *options,
 				      "processes");
 		return FALSE;
 	}
-	if (!kmtd_filter_text(options, &relay->filter, error))
+	if (options->cgroups) {
+		paths = find_cgroups(relay, options, error);
+		if (!paths)
+			return FALSE;
+		selected.cgroups = paths;
+	}
+	if (!kmtd_filter_text(&selected, &relay->filter, error))
 		return FALSE;
 	relay->old_filter = kmtd_control_read(relay->control, "filter", error);
 	return relay->old_filter != NULL;

@@ -59,6 +59,7 @@ typedef enum {
 				      * a control file */
 	KMT_DAEMON_ERROR_FILTER,     /* the syntax of a filter is wrong */
 	KMT_DAEMON_ERROR_NO_CGROUPS, /* cgroup v2 is not mounted */
+	KMT_DAEMON_ERROR_CGROUPS,    /* no cgroup or too many were selected */
 	KMT_DAEMON_ERROR_RESET,	     /* another program began a new session
 				      * during the recording */
 	KMT_DAEMON_ERROR_INTERFERED, /* another program changed the instance */

@@ -42,7 +42,8 @@ TESTS += tests/kmemtraced/summary-unit
 
 check_PROGRAMS += tests/kmemtraced/task-cgroups-unit
 tests_kmemtraced_task_cgroups_unit_SOURCES = \
-	kmemtraced/proc-tasks.c kmemtraced/task-cgroups.c \
+	kmemtraced/cgroup-paths.c kmemtraced/proc-tasks.c \
+	kmemtraced/task-cgroups.c lib/capture/error.c \
 	tests/kmemtraced/task-cgroups-unit.c
 tests_kmemtraced_task_cgroups_unit_CPPFLAGS = $(AM_CPPFLAGS)
 tests_kmemtraced_task_cgroups_unit_LDADD = $(KMT_TRACEPOINTS_LIBS) $(GLIB_LIBS)

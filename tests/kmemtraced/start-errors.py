@@ -41,7 +41,7 @@ class Options(DaemonTest):
             self.refused("--cgroup", glob, text=f"--cgroup '{glob}' does not match "
                          "paths: a glob begins with '/'")
         self.refused("-S", "--cgroup", "/a", text="-S saves a snapshot")
-        for source, text in (("relay", "the source relay cannot select cgroups"),
+        for source, text in (("relay", "this kernel's kmemtrace cannot select"),
                              ("ftrace", "the source ftrace has no filter but -p")):
             code, _, err = self.run_to_end("-s", source, "--cgroup", "/a")
             self.assertEqual(code, 1)

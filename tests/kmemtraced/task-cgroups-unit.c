@@ -6,7 +6,9 @@
 
 #include <glib/gstdio.h>
 
+#include "kmemtraced/cgroup-paths.h"
 #include "kmemtraced/task-cgroups.h"
+#include "lib/capture/error.h"
 
 #define HEAD "# kmemtrace: cgroups\n# columns: pid until path\n"
 
@@ -123,6 +125,56 @@ static void test_move(Fixture *f, gconstpointer data)
 	       "5 100 /a\n6 100 /a\n7 200 /a\n5 - /new\n6 - /new\n7 - /new\n");
 }
 
+static void expect_paths(const Fixture *f, const char *globs,
+			 const char *expected)
+{
+	g_auto(GStrv) list = g_strsplit(globs, " ", -1);
+	g_autoptr(GError) error = NULL;
+	g_auto(GStrv) paths = kmtd_cgroup_paths(f->proc, list, &error);
+	g_autofree char *text = NULL;
+
+	g_assert_no_error(error);
+	text = g_strjoinv(" ", paths);
+	g_assert_cmpstr(text, ==, expected);
+}
+
+static void expect_no_paths(const Fixture *f, const char *glob, int code)
+{
+	char *list[] = {(char *)glob, NULL};
+	g_autoptr(GError) error = NULL;
+
+	g_assert_null(kmtd_cgroup_paths(f->proc, list, &error));
+	g_assert_error(error, KMT_DAEMON_ERROR, code);
+}
+
+/* The paths for the kernel's filter. */
+static void test_paths(Fixture *f, gconstpointer data)
+{
+	g_autofree char *mounts =
+		g_build_filename(f->proc, "self/mounts", NULL);
+
+	add_directory(f, "a/b/c");
+	add_directory(f, "ab");
+	add_directory(f, "x, \\\xc3\xa4/y");
+	expect_paths(f, "/a", "/a");
+	expect_paths(f, "/a*", "/a /ab");
+	expect_paths(f, "/a/* /a/b/c", "/a/b");
+	expect_paths(f, "/x*", "/x\\054\\040\\134\\303\\244");
+	expect_paths(f, "/a /", "/");
+	expect_no_paths(f, "/none", KMT_DAEMON_ERROR_CGROUPS);
+	for (guint i = 0; i < KMTD_CGROUP_PATHS_MAX; i++) {
+		g_autofree char *name = g_strdup_printf("many-%02u", i);
+
+		add_directory(f, name);
+	}
+	expect_paths(f, "/many-0? /many-1[",
+		     "/many-00 /many-01 /many-02 /many-03 "
+		     "/many-04 /many-05 /many-06 /many-07 /many-08 /many-09");
+	expect_no_paths(f, "/?*", KMT_DAEMON_ERROR_CGROUPS);
+	write_file(mounts, "proc /proc proc rw 0 0\n");
+	expect_no_paths(f, "/a", KMT_DAEMON_ERROR_NO_CGROUPS);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -131,6 +183,8 @@ int main(int argc, char **argv)
 	g_test_add("/cgroups/fork", Fixture, NULL, set_up, test_fork,
 		   tear_down);
 	g_test_add("/cgroups/move", Fixture, NULL, set_up, test_move,
+		   tear_down);
+	g_test_add("/cgroups/paths", Fixture, NULL, set_up, test_paths,
 		   tear_down);
 	return g_test_run();
 }

@@ -65,10 +65,11 @@ def by_records(directory):
     return counts, unknown
 
 
-def check_filtered(directory):
-    """Only the allocations in the cgroups of the filter are recorded."""
+def check_filtered(directory, n):
+    """Only the allocations in the cgroups of the filter are recorded, which are in n
+    cgroups."""
     wanted = expected(directory + ".expected")
-    holds("allocations with a filter", wanted, len(wanted) == 4)
+    holds("allocations with a filter", wanted, len(wanted) == n)
     counts, _ = by_records(directory)
     equal("allocations by the records with a filter", counts, wanted)
     equal("allocations by the report with a filter", by_report(directory),
@@ -118,7 +119,8 @@ def main():
     counts, unknown = by_records(directory)
     equal("allocations by the records", counts, wanted)
     equal("records of tasks without a cgroup", unknown, 0)
-    check_filtered(os.path.join(out, "filtered"))
+    check_filtered(os.path.join(out, "filtered"), 4)
+    check_filtered(os.path.join(out, "globs"), 2)
     check_many(os.path.join(out, "many"))
     return failed()
 

@@ -3,8 +3,8 @@
 # shellcheck shell=dash
 # The table cgroups: tasks in cgroups that are moved and removed. Needs the module
 # vm/storm, and vm/tcgroup as /files/tcgroup. Boot without kmemtrace.enable, with
-# kmemtrace.tasks=1024. tests/vm/cgroups.py compares /out/capture.expected and
-# /out/filtered.expected with the reports.
+# kmemtrace.tasks=1024. tests/vm/cgroups.py compares /out/capture.expected,
+# /out/filtered.expected, and /out/globs.expected with the reports.
 # shellcheck source-path=SCRIPTDIR source=../guest/lib.sh
 . /lib.sh
 
@@ -123,6 +123,19 @@ mkdir "$cg/x, y"
 (enter "/x, y" && echo 1000 >/proc/kmt_storm) || exit 1
 daemon_stop
 [ "$(cat $kmt/filter)" = none ] || fail "kmemtraced has left its filter"
+
+# kmemtraced finds the paths, and restores the filter.
+mkdir -p "$cg/f/i"
+daemon_start /out/globs --cgroup /f --cgroup '/x*' --cgroup '/f/*'
+grep -qx 'cgroup=/f,/x\\054\\040y' $kmt/filter || fail "the filter is $(cat $kmt/filter)"
+task /f/i 480
+task "/x, y" 490
+(enter /other && echo 1000 >/proc/kmt_storm) || exit 1
+daemon_stop
+[ "$(cat $kmt/filter)" = none ] || fail "kmemtraced has left its filter"
+kmemtraced -s relay -D /out/refused --cgroup '/none*' 2>/out/refused.log &&
+	fail "a filter without cgroups was taken"
+grep -q -- '--cgroup selects 0 cgroups' /out/refused.log || fail "$(cat /out/refused.log)"
 
 # A new session has none of the old entries. The paths of removed cgroups have 16 KiB,
 # which is not enough for all of these.
