@@ -10,6 +10,7 @@
 #include <linux/array_size.h>
 #include <linux/cpumask.h>
 #include <linux/highmem.h>
+#include <linux/io.h>
 #include <linux/kmemtrace_mark.h>
 #include <linux/kmt_coverage.h>
 #include <linux/mm.h>
