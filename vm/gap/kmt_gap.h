@@ -15,6 +15,8 @@
 /* Enough small objects to fill more than one slab. */
 #define N	100
 #define BULK	64
+#define MARK_OBJECTS	3
+#define MARK_BYTES	8192
 
 #define say_alloc(type, count, bytes, gfp)				\
 	pr_info("alloc %s %s %lu %lu %#x\n", __func__, type,		\
@@ -34,6 +36,10 @@
 	pr_info("freed %s %s %lu %s\n", __func__, type,		\
 		(unsigned long)(count), by)
 
+/* Print where all pages of this path lie; see kmt_gap_main.c. */
+#define say_within(first, nr)						\
+	pr_info("within %#llx %lu\n", kmt_page_address(first), nr)
+
 /*
  * Print the expected hand-overs to kfree_rcu() by the function that uses the
  * macro.
@@ -48,6 +54,23 @@
 		say_deferred(type, count);				\
 		say_freed(type, count, "*");				\
 	} while (0)
+
+/*
+ * Take a path: call a function, with a mark before the call. The mark of the
+ * next path ends this path, for tests/vm/sources.py, which attributes events
+ * without a call site to paths.
+ */
+#define gap_path(call)							\
+	do {								\
+		mark_path();						\
+		call;							\
+	} while (0)
+
+/*
+ * Allocate and free MARK_OBJECTS objects of MARK_BYTES bytes, which each
+ * tracepoint of kmalloc() reports, and print their addresses. Sleeps.
+ */
+void mark_path(void);
 
 /* Return an error if there is no memory for a cache. */
 int gap_slab(void);

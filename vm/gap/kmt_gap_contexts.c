@@ -101,10 +101,10 @@ static noinline void gap_freed_elsewhere(void)
 
 void gap_contexts(void)
 {
-	gap_irqs_off();
-	gap_softirq();
+	gap_path(gap_irqs_off());
+	gap_path(gap_softirq());
 	if (num_online_cpus() > 1) {
-		gap_hardirq();
-		gap_freed_elsewhere();
+		gap_path(gap_hardirq());
+		gap_path(gap_freed_elsewhere());
 	}
 }

@@ -47,6 +47,7 @@ static noinline void gap_alloc_contig_range(void)
 				       GFP_KERNEL))
 			continue;
 		free_contig_range(pfn, nr);
+		say_within(pfn_to_page(pfn), nr);
 		say_alloc("pages", nr, nr * PAGE_SIZE, GFP_KERNEL);
 		say_freed("pages", nr, __func__);
 		return;
@@ -70,6 +71,7 @@ static noinline void gap_alloc_contig_pages(void)
 		return;
 	}
 	free_contig_range(page_to_pfn(first), nr);
+	say_within(first, nr);
 	say_alloc("pages", nr, nr * PAGE_SIZE, GFP_KERNEL);
 	say_freed("pages", nr, __func__);
 }
@@ -91,6 +93,7 @@ static noinline void gap_alloc_contig_compound(void)
 		return;
 	}
 	free_contig_frozen_range(page_to_pfn(first), MAX_ORDER_NR_PAGES);
+	say_within(first, (unsigned long)MAX_ORDER_NR_PAGES);
 	say_alloc("pages", 1, MAX_ORDER_NR_PAGES * PAGE_SIZE,
 		  GFP_KERNEL | __GFP_COMP);
 	say_freed("pages", 1, __func__);
@@ -111,6 +114,7 @@ static noinline void gap_alloc_contig_compound(void)
 		return;
 	}
 	__free_pages(first, MAX_PAGE_ORDER);
+	say_within(first, (unsigned long)MAX_ORDER_NR_PAGES);
 	say_alloc("pages", 1, MAX_ORDER_NR_PAGES * PAGE_SIZE,
 		  GFP_KERNEL | __GFP_COMP);
 	say_freed("pages", 1, __func__);
@@ -190,14 +194,14 @@ static noinline void gap_frozen_pages(void)
 void gap_contig(void)
 {
 #ifdef CONFIG_CONTIG_ALLOC
-	gap_alloc_contig_range();
-	gap_alloc_contig_pages();
-	gap_alloc_contig_compound();
+	gap_path(gap_alloc_contig_range());
+	gap_path(gap_alloc_contig_pages());
+	gap_path(gap_alloc_contig_compound());
 #endif
 #ifdef CONFIG_CMA
-	gap_cma();
+	gap_path(gap_cma());
 #endif
 #ifdef gap_alloc_frozen
-	gap_frozen_pages();
+	gap_path(gap_frozen_pages());
 #endif
 }

@@ -18,6 +18,15 @@
  *   kmt_gap: range ADDRESS COUNT
  *	functions of the kernel allocated and freed COUNT pages, each as one
  *	page
+ *   kmt_gap: path ADDRESS...
+ *	the task that loads the module allocated and freed objects with these
+ *	addresses; the following lines up to the next such line describe what
+ *	happened until the next mark
+ *   kmt_gap: within ADDRESS COUNT
+ *	the pages of this path are among these COUNT pages; the kernel allocates
+ *	and frees other ones meanwhile
+ *   kmt_gap: base ADDRESS
+ *	the address of the page with the frame number 0
  *   kmt_gap: lost MIN MAX
  *	MIN to MAX events occurred in NMI context
  * The scenario, vm/scenarios/gap.sh, adds:
@@ -30,7 +39,9 @@
  */
 #include "kmt_gap.h"
 
+#include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/slab.h>
 
 static int nmi_events;
 module_param(nmi_events, int, 0400);
@@ -54,6 +65,19 @@ static const struct kernel_param_ops gap_finish_ops = { .set = gap_finish };
 module_param_cb(finish, &gap_finish_ops, NULL, 0200);
 MODULE_PARM_DESC(finish, "Write 1 to destroy the caches of the module");
 
+noinline void mark_path(void)
+{
+	void *objects[MARK_OBJECTS];
+	int i;
+
+	for (i = 0; i < MARK_OBJECTS; i++)
+		objects[i] = kmalloc(MARK_BYTES, GFP_KERNEL);
+	pr_info("path %#lx %#lx %#lx\n", (unsigned long)objects[0],
+		(unsigned long)objects[1], (unsigned long)objects[2]);
+	for (i = 0; i < MARK_OBJECTS; i++)
+		kfree(objects[i]);
+}
+
 static int __init gap_init(void)
 {
 	int err;
@@ -61,6 +85,7 @@ static int __init gap_init(void)
 	if (nmi_events)
 		return gap_nmis(nmi_events, nmi_storm);
 
+	pr_info("base %#lx\n", (unsigned long)PAGE_OFFSET);
 	err = gap_slab();
 	if (err)
 		return err;
@@ -80,6 +105,8 @@ static int __init gap_init(void)
 	gap_vmallocs();
 	gap_percpus();
 	gap_contexts();
+	/* The end of the last path. */
+	mark_path();
 	gap_slab_end();
 	gap_rcus_end();
 	pr_info("done\n");

@@ -259,20 +259,20 @@ static void gap_folios_put(void)
 
 void gap_pages(void)
 {
-	gap_alloc_page();
-	gap_alloc_pages_node();
-	gap_alloc_pages_compound();
-	gap_get_free_pages();
-	gap_get_zeroed_page();
-	gap_alloc_pages_exact();
-	gap_split_page();
-	gap_free_pages_held();
-	gap_alloc_pages_bulk_array();
-	gap_alloc_pages_bulk_list();
-	gap_alloc_pages_bulk_partly();
-	gap_put_page();
-	gap_release_pages();
-	gap_folio_alloc();
-	gap_folios_put();
-	gap_alloc_pages_nolock();
+	gap_path(gap_alloc_page());
+	gap_path(gap_alloc_pages_node());
+	gap_path(gap_alloc_pages_compound());
+	gap_path(gap_get_free_pages());
+	gap_path(gap_get_zeroed_page());
+	gap_path(gap_alloc_pages_exact());
+	gap_path(gap_split_page());
+	gap_path(gap_free_pages_held());
+	gap_path(gap_alloc_pages_bulk_array());
+	gap_path(gap_alloc_pages_bulk_list());
+	gap_path(gap_alloc_pages_bulk_partly());
+	gap_path(gap_put_page());
+	gap_path(gap_release_pages());
+	gap_path(gap_folio_alloc());
+	gap_path(gap_folios_put());
+	gap_path(gap_alloc_pages_nolock());
 }

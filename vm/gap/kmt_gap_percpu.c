@@ -51,8 +51,8 @@ static noinline void gap_alloc_percpu_fails(size_t size)
 
 void gap_percpus(void)
 {
-	gap_alloc_percpu();
-	gap_alloc_percpu_odd(13);
-	gap_alloc_percpu_gfp();
-	gap_alloc_percpu_fails(1 << 20);
+	gap_path(gap_alloc_percpu());
+	gap_path(gap_alloc_percpu_odd(13));
+	gap_path(gap_alloc_percpu_gfp());
+	gap_path(gap_alloc_percpu_fails(1 << 20));
 }

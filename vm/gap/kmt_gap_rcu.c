@@ -162,10 +162,10 @@ static noinline void gap_kfree_rcu_nolock_vmalloc(void)
 
 static void gap_kfree_rcus_nolock(void)
 {
-	gap_kfree_rcu_nolock();
-	gap_kfree_rcu_nolock_irqs_off();
-	gap_kfree_rcu_nolock_large();
-	gap_kfree_rcu_nolock_vmalloc();
+	gap_path(gap_kfree_rcu_nolock());
+	gap_path(gap_kfree_rcu_nolock_irqs_off());
+	gap_path(gap_kfree_rcu_nolock_large());
+	gap_path(gap_kfree_rcu_nolock_vmalloc());
 }
 #else
 static void gap_kfree_rcus_nolock(void)
@@ -184,12 +184,12 @@ int gap_rcus(void)
 					  0, 0, gap_construct);
 	if (!gap_rcu_cache)
 		return -ENOMEM;
-	gap_kfree_rcu();
-	gap_kfree_rcu_mightsleep();
-	gap_kfree_rcu_irqs_off();
-	gap_kfree_rcu_large();
-	gap_kvfree_rcu_vmalloc();
-	gap_kfree_rcu_cache();
+	gap_path(gap_kfree_rcu());
+	gap_path(gap_kfree_rcu_mightsleep());
+	gap_path(gap_kfree_rcu_irqs_off());
+	gap_path(gap_kfree_rcu_large());
+	gap_path(gap_kvfree_rcu_vmalloc());
+	gap_path(gap_kfree_rcu_cache());
 	gap_kfree_rcus_nolock();
 	return 0;
 }

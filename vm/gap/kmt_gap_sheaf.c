@@ -191,12 +191,12 @@ int gap_sheaves(void)
 	refill = gap_symbol("kmem_cache_refill_sheaf");
 	give_back = gap_symbol("kmem_cache_return_sheaf");
 	alloc_from = gap_symbol("kmem_cache_alloc_from_sheaf_noprof");
-	gap_sheaf_objects();
-	gap_sheaf_barn();
-	gap_sheaf_bulk();
-	gap_sheaf_prefilled();
-	gap_sheaf_kfree_rcu();
-	gap_sheaf_leave();
+	gap_path(gap_sheaf_objects());
+	gap_path(gap_sheaf_barn());
+	gap_path(gap_sheaf_bulk());
+	gap_path(gap_sheaf_prefilled());
+	gap_path(gap_sheaf_kfree_rcu());
+	gap_path(gap_sheaf_leave());
 	/* Objects are still in sheaves, and wait for a grace period. */
 	kmem_cache_destroy(sheaf_cache);
 	sheaf_cache = NULL;

@@ -269,25 +269,25 @@ int gap_slab(void)
 	if (!gap_cache)
 		return -ENOMEM;
 
-	gap_kmalloc_constant();
-	gap_kmalloc_variable(333);
-	gap_kmalloc_node(90);
-	gap_kcalloc(7);
-	gap_kmemdup(data, sizeof(data));
-	gap_kmalloc_large_constant();
-	gap_kmalloc_large_variable(150000);
-	gap_kmalloc_nothing(0);
-	gap_kmalloc_fails((size_t)PAGE_SIZE << (MAX_PAGE_ORDER + 1));
-	gap_krealloc_moves();
-	gap_krealloc_stays();
-	gap_kfree_bulk();
-	gap_kfree_bulk_large();
-	gap_cache_alloc();
-	gap_cache_alloc_node();
-	gap_cache_alloc_lru();
-	gap_cache_bulk();
-	gap_cache_kfree();
-	gap_kmalloc_nolock(110);
+	gap_path(gap_kmalloc_constant());
+	gap_path(gap_kmalloc_variable(333));
+	gap_path(gap_kmalloc_node(90));
+	gap_path(gap_kcalloc(7));
+	gap_path(gap_kmemdup(data, sizeof(data)));
+	gap_path(gap_kmalloc_large_constant());
+	gap_path(gap_kmalloc_large_variable(150000));
+	gap_path(gap_kmalloc_nothing(0));
+	gap_path(gap_kmalloc_fails((size_t)PAGE_SIZE << (MAX_PAGE_ORDER + 1)));
+	gap_path(gap_krealloc_moves());
+	gap_path(gap_krealloc_stays());
+	gap_path(gap_kfree_bulk());
+	gap_path(gap_kfree_bulk_large());
+	gap_path(gap_cache_alloc());
+	gap_path(gap_cache_alloc_node());
+	gap_path(gap_cache_alloc_lru());
+	gap_path(gap_cache_bulk());
+	gap_path(gap_cache_kfree());
+	gap_path(gap_kmalloc_nolock(110));
 	return 0;
 }
 

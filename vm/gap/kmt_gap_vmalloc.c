@@ -185,14 +185,14 @@ static noinline void gap_vrealloc(void)
 
 void gap_vmallocs(void)
 {
-	gap_vmalloc();
-	gap_vmalloc_odd(5000);
-	gap_vmalloc_large();
-	gap_kvmalloc(6 << 20);
-	gap_vfree_deferred();
-	gap_vmap();
-	gap_vmap_put_pages();
-	gap_vmalloc_fails();
-	gap_vmalloc_huge_fails();
-	gap_vrealloc();
+	gap_path(gap_vmalloc());
+	gap_path(gap_vmalloc_odd(5000));
+	gap_path(gap_vmalloc_large());
+	gap_path(gap_kvmalloc(6 << 20));
+	gap_path(gap_vfree_deferred());
+	gap_path(gap_vmap());
+	gap_path(gap_vmap_put_pages());
+	gap_path(gap_vmalloc_fails());
+	gap_path(gap_vmalloc_huge_fails());
+	gap_path(gap_vrealloc());
 }

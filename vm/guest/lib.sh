@@ -139,6 +139,29 @@ storm_rcu()
 	taskset "$(printf %x $((1 << $1)))" sh -c "echo $2 >/proc/kmt_storm_rcu"
 }
 
+# gap_load: load vm/gap, which takes each way through the allocators. The module
+# uses functions and variables that are not exported.
+gap_load()
+{
+	local symbols
+	symbols=$(awk '$3 ~ /^(kmem_cache_(prefill|refill|return)_sheaf|kmem_cache_alloc_from_sheaf_noprof|alloc_contig_pages(_noprof)?|cma_alloc|cma_release|cma_area_count|cma_areas|free_frozen_pages|vrealloc_noprof)$/ {
+		printf "%s=%s,", $3, $1 }' /proc/kallsyms)
+	insmod /modules/kmt_gap.ko symbols="$symbols" ||
+		fail "the gap module could not be loaded"
+}
+
+# gap_finish: let vm/gap destroy its caches while the sheaves of CPU 1, which was
+# offline meanwhile, have objects, and wait until kfree_rcu() has freed all memory,
+# which takes up to five seconds.
+gap_finish()
+{
+	local online=/sys/devices/system/cpu/cpu1/online
+	echo 0 >$online || fail "CPU 1 does not go offline"
+	echo 1 >$online || fail "CPU 1 does not come back"
+	echo 1 >/sys/module/kmt_gap/parameters/finish
+	sleep 7
+}
+
 # --- Workloads; many objects are freed on another CPU than the allocating one ---
 
 work_pipes()

@@ -8,10 +8,6 @@
 # shellcheck source-path=SCRIPTDIR source=../guest/lib.sh
 . /lib.sh
 
-# Functions and variables that the module uses although they are not exported.
-symbols=$(awk '$3 ~ /^(kmem_cache_(prefill|refill|return)_sheaf|kmem_cache_alloc_from_sheaf_noprof|alloc_contig_pages(_noprof)?|cma_alloc|cma_release|cma_area_count|cma_areas|free_frozen_pages|vrealloc_noprof)$/ {
-	printf "%s=%s,", $3, $1 }' /proc/kallsyms)
-
 # huge KB COUNT: allocate huge pages of this size for hugetlb, and free them.
 huge()
 {
@@ -74,21 +70,14 @@ if [ -n "$bpf" ]; then
 else
 	daemon_start /out/capture
 fi
-insmod /modules/kmt_gap.ko symbols="$symbols" ||
-	fail "the gap module could not be loaded"
+gap_load
 {
 	huge 2048 4
 	huge 1048576 1
 	split_folios
 	migrate_folios
 } >/tmp/statements
-# The sheaves of this CPU have objects of the module.
-online=/sys/devices/system/cpu/cpu1/online
-echo 0 >$online || fail "CPU 1 does not go offline"
-echo 1 >$online || fail "CPU 1 does not come back"
-echo 1 >/sys/module/kmt_gap/parameters/finish
-# kfree_rcu() may delay a free for up to five seconds.
-sleep 7
+gap_finish
 counted split thp_split_page >>/tmp/statements
 counted migrated pgmigrate_success >>/tmp/statements
 if [ -n "$bpf" ]; then
