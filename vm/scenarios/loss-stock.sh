@@ -13,21 +13,35 @@ seconds=10
 insmod /modules/kmt_storm.ko || fail "no storm"
 mount -t tracefs none /sys/kernel/tracing || fail "no tracefs"
 
-# Make 100,000 events per second on CPU 0, until the time is over.
+# Make 100,000 events per second on CPU 0, until the time is over. The loop starts no
+# process but usleep, because the emulation of a fork takes as long as many events. If the
+# recorder slows the events down, more of them follow at once.
+cat >/tmp/paced <<'END'
+now_ms()
+{
+	local up
+	read -r up _ </proc/uptime
+	now=${up%.*}${up#*.}0
+}
+n=0
+now_ms
+began=$now
+while [ $((now - began)) -lt $(($1 * 1000)) ]; do
+	due=$(((now - began) * 50 - n))
+	if [ $due -gt 0 ]; then
+		echo $due >/proc/kmt_storm
+		n=$((n + due))
+	else
+		usleep 5000
+	fi
+	now_ms
+done
+echo $((2 * n)) $((now - began))
+END
 paced()
 {
-	local n=0 end=$(($(uptime_ms) + seconds * 1000)) began now
-	began=$(uptime_ms)
-	while now=$(uptime_ms); [ "$now" -lt "$end" ]; do
-		if [ $((n * 1000)) -le $(((now - began) * 50000)) ]; then
-			taskset 1 sh -c "echo 1000 >/proc/kmt_storm"
-			n=$((n + 1000))
-		else
-			usleep 5000
-		fi
-	done
-	made=$((2 * n))
-	elapsed_ms=$(($(uptime_ms) - began))
+	taskset 1 sh /tmp/paced $seconds >/tmp/figures
+	read -r made elapsed_ms </tmp/figures
 }
 
 # Make events on both CPUs as fast as they can.
@@ -56,7 +70,15 @@ record()
 		perf record -q -a -m ${buffer_kb}K -e 'kmem:*' -o "$out/perf.data" & ;;
 	esac >"$out.log" 2>&1
 	recorder=$!
-	sleep 8
+	if [ "$1" = perf ]; then
+		# Nothing shows when perf has begun.
+		sleep 20
+	else
+		wait_until 150 grep -q recording "$out.log" || {
+			cat "$out.log"
+			fail "$1 records nothing"
+		}
+	fi
 	"$2"
 	echo "$1-$2 $made $elapsed_ms" | tee -a /out/made
 	sleep 2
@@ -65,6 +87,8 @@ record()
 	cat "$out.log"
 }
 
+# perf.data has no symbols of modules.
+cp /proc/kallsyms /out/kallsyms
 for tracer in bpf bpf_counted ftrace perf; do
 	for rate in paced fastest; do
 		record $tracer $rate
