@@ -90,6 +90,13 @@ judge_gap()
 	python3 "$kmt_top/tests/vm/gap.py" "$1/capture" "$1/gap.log" "$1"/nmi*
 }
 
+# figures SOURCE FORMAT FOLDER...: count what the recording of a source has of each path
+# of the gap test; scripts/sources reads the figures.
+figures()
+{
+	python3 "$kmt_top/tests/vm/sources.py" "${@:2}" >"$3/figures-$1.json"
+}
+
 # gap KERNEL [OPTION of vm/run]...: check that each path through the allocators is
 # recorded a known number of times.
 gap()
@@ -99,16 +106,23 @@ gap()
 	version2 "$work/gap-$1"
 }
 
+# gap_figures KERNEL [OPTION of vm/run]...: the same, with the figures for scripts/sources.
+gap_figures()
+{
+	gap "$@"
+	figures relay capture "$work/gap-$1"
+}
+
 # Contiguous and gigantic pages come from an area that the command line reserves.
 gap_opts=(--memory 5120 --append
 	'kmemtrace.enable=yes kmemtrace.subbufs=120 hugetlb_cma=1G')
 
-step_gap_slub() { gap slub "${gap_opts[@]}"; }
+step_gap_slub() { gap_figures slub "${gap_opts[@]}"; }
 step_gap_slab() { gap slab "${traced[@]}"; }
 step_gap_slob() { gap slob "${traced[@]}"; }
 step_gap_7_3() { gap 7-3 --fail-on-trouble "${gap_opts[@]}"; }
-step_gap_newest() { gap newest --fail-on-trouble "${gap_opts[@]}"; }
-step_gap_6_12() { gap 6-12 --fail-on-trouble "${gap_opts[@]}"; }
+step_gap_newest() { gap_figures newest --fail-on-trouble "${gap_opts[@]}"; }
+step_gap_6_12() { gap_figures 6-12 --fail-on-trouble "${gap_opts[@]}"; }
 step_gap_arm64() { gap arm64 "${foreign[@]}"; }
 step_gap_s390x() { gap s390x "${foreign[@]}"; }
 step_gap_arm() { gap arm "${foreign[@]}"; }
@@ -390,10 +404,31 @@ gap_stock()
 	done
 	judge_gap "$work/gap-stock-$1"
 	kmemtrace-check "$work/gap-stock-$1/capture"
+	figures bpf capture "$work/gap-stock-$1"
 }
 step_gap_stock_6_1() { gap_stock 6.1; }
 step_gap_stock_6_12() { gap_stock 6.12; }
 step_gap_stock_newest() { gap_stock newest; }
+
+# sources VERSION: count what the tracepoints of an unmodified kernel, perf, and memleak
+# record of the paths of the gap test.
+sources()
+{
+	local out=$work/sources-$1 kernel
+
+	kmt_build_programs "$builddir"
+	kernel=$("$kmt_top/vm/stock" --tools --module "$kmt_top/vm/gap" "$1")
+	rm -rf "$out"
+	"$kmt_top/vm/run" --kernel "$kernel" --builddir "$builddir" --out "$out" \
+		--disk "$kernel/tools.img" --memory 5120 --timeout 1800 \
+		--append hugetlb_cma=1G "$kmt_top/vm/scenarios/sources.sh"
+	figures ftrace capture "$out/ftrace"
+	figures perf perf "$out/perf"
+	figures memleak memleak "$out/memleak" "$out/memleak-percpu"
+}
+step_sources_6_1() { sources 6.1; }
+step_sources_6_12() { sources 6.12; }
+step_sources_newest() { sources newest; }
 
 # The gap test, recorded by the source bpf.
 step_gap_bpf()

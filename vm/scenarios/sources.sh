@@ -1,0 +1,114 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=dash
+# On an unmodified kernel, takes each way through the allocators four times: recorded by
+# kmemtraced from the tracepoints, by perf, and by memleak of BCC, whose option --percpu
+# replaces its other events. Boot with vm/run --disk DIR/tools.img of vm/stock --tools.
+# tests/vm/sources.py counts what each recording has.
+# shellcheck source-path=SCRIPTDIR source=../guest/lib.sh
+. /lib.sh
+
+tracefs=/sys/kernel/tracing
+mount -t tracefs none $tracefs || fail "no tracefs"
+mount -o ro "$(findfs LABEL=tools)" /mnt || fail "no disk with tools"
+for dir in dev proc sys out; do
+	mount -o rbind /$dir /mnt/$dir || fail "no $dir for the tools"
+done
+mount -t tmpfs none /mnt/tmp
+
+# take_paths FOLDER: let the module take all paths, and keep its log and its symbols.
+take_paths()
+{
+	dmesg -c >/dev/null
+	gap_load
+	# perf loses the events of a CPU that goes offline, so kfree_rcu() ends first.
+	sleep 7
+	gap_finish
+	dmesg >"$1/gap.log"
+	cp /proc/kallsyms "$1/kallsyms"
+	uname -r >"$1/release"
+}
+
+# recorder_ends SIGNAL FOLDER: end the recorder with a signal, and unload the module.
+recorder_ends()
+{
+	kill "-$1" "$recorder"
+	shift
+	wait "$recorder"
+	rmmod kmt_gap
+	echo "${1##*/}: $(du -sh "$1" | cut -f1)"
+}
+
+record_ftrace()
+{
+	mkdir /out/ftrace
+	kmemtraced -s ftrace --keep-own -b 65536 -D /out/ftrace/capture \
+		>/out/ftrace/output 2>&1 &
+	recorder=$!
+	wait_until 100 grep -q recording /out/ftrace/output || {
+		cat /out/ftrace/output
+		fail "kmemtraced -s ftrace records nothing"
+	}
+	take_paths /out/ftrace
+	recorder_ends INT /out/ftrace
+	cat /out/ftrace/output
+}
+
+# The events of perf kmem --slab --page. All events kmem would be ten times as many.
+# Nothing shows when perf has begun. If it has not, the marks of the first paths are
+# missing, and tests/vm/sources.py fails.
+record_perf()
+{
+	local event events=
+	for event in kmalloc kmalloc_node kfree kmem_cache_alloc kmem_cache_alloc_node \
+		kmem_cache_free mm_page_alloc mm_page_free; do
+		[ ! -e $tracefs/events/kmem/$event ] || events=$events,kmem:$event
+	done
+	mkdir /out/perf
+	chroot /mnt perf record -q -a -m 16M -e "${events#,}" -o /out/perf/perf.data \
+		>/out/perf/output 2>&1 &
+	recorder=$!
+	sleep 20
+	take_paths /out/perf
+	recorder_ends INT /out/perf
+	cat /out/perf/output
+	chroot /mnt perf script -i /out/perf/perf.data --show-lost-events \
+		-F tid,cpu,time,event,trace >/out/perf/script 2>/out/perf/script.err ||
+		fail "perf script failed: $(cat /out/perf/script.err)"
+	rm /out/perf/perf.data
+}
+
+# record_memleak FOLDER [OPTION]...: let memleak print each allocation and free that it
+# counts. The program itself is stopped, so that the lines stay in the ring buffer, with
+# the stack of each.
+record_memleak()
+{
+	local out=$1
+	shift
+	mkdir "$out"
+	echo "memleak-bpfcc -t $*" >"$out/command"
+	chroot /mnt python3 -u /usr/sbin/memleak-bpfcc -t "$@" >"$out/output" 2>&1 &
+	recorder=$!
+	wait_until 600 grep -q 'Attaching to kernel' "$out/output" || {
+		cat "$out/output"
+		fail "memleak does not start"
+	}
+	kill -STOP "$recorder"
+	echo 65536 >$tracefs/buffer_size_kb
+	echo 1 >$tracefs/options/stacktrace
+	echo >$tracefs/trace
+	take_paths "$out"
+	echo 0 >$tracefs/tracing_on
+	cat $tracefs/trace >"$out/trace"
+	cat $tracefs/per_cpu/cpu*/stats >"$out/stats"
+	recorder_ends KILL "$out"
+	echo 0 >$tracefs/options/stacktrace
+	echo >$tracefs/trace
+	echo 1 >$tracefs/tracing_on
+}
+
+record_ftrace
+record_perf
+record_memleak /out/memleak
+record_memleak /out/memleak-percpu --percpu
+umount /mnt/out
