@@ -7,6 +7,7 @@ EXTRA_DIST += \
 	scripts/kernels \
 	scripts/lib.sh \
 	scripts/package \
+	scripts/sources \
 	scripts/steps/kernel.sh \
 	scripts/steps/user.sh \
 	scripts/steps/vm.sh \

@@ -7,6 +7,7 @@ KMT_TOOLS_TESTS = \
 	tests/tools/include-graph-rules.py \
 	tests/tools/mutation-statements.py \
 	tests/tools/object-layers.py \
+	tests/tools/path-figures.py \
 	tests/tools/python-tests.py
 TESTS += $(KMT_TOOLS_TESTS)
 EXTRA_DIST += $(KMT_TOOLS_TESTS)
