@@ -94,7 +94,8 @@ judge_gap()
 # of the gap test; scripts/sources reads the figures.
 figures()
 {
-	python3 "$kmt_top/tests/vm/sources.py" "${@:2}" >"$3/figures-$1.json"
+	python3 "$kmt_top/tests/vm/sources.py" "${@:2}" >"$3/figures"
+	mv "$3/figures" "$3/figures-$1.json"
 }
 
 # gap KERNEL [OPTION of vm/run]...: check that each path through the allocators is
