@@ -9,7 +9,8 @@ FOLDER has a recording and gap.log, the lines of the module. FORMAT is
   capture  a capture in FOLDER/capture, of any source
   perf     the output of 'perf script' for the events kmem, in FOLDER/script
   memleak  the lines that memleak-bpfcc -t prints, with their stacks, in FOLDER/trace.
-           A second FOLDER has the lines of memleak-bpfcc --percpu.
+           A second FOLDER has the lines of memleak-bpfcc --percpu, or only the
+           message with which the program failed, in FOLDER/failed.
 
 The figures are printed as JSON: for each function of the module and type of memory,
 the allocations, frees, and hand-overs to kfree_rcu() that the module made, and those
@@ -24,6 +25,7 @@ Exit status 1: events were lost, a mark is missing, or the recording lacks the p
 paths, so that nothing can be said."""
 import bisect
 import collections
+import functools
 import json
 import os
 import re
@@ -113,13 +115,29 @@ class PerfScript:
         self.path = os.path.join(folder, "script")
         self.symbols = capture.Symbols(folder)
         self.base = base
+        # Addresses of the symbols that perf knows: when it starts, the module is not
+        # loaded.
+        self.known = collections.defaultdict(list)
+        with open(os.path.join(folder, "kallsyms"), encoding="utf-8") as file:
+            for line in file:
+                words = line.split()
+                if words[3:] != ["[kmt_gap]"]:
+                    self.known[words[2]].append(int(words[0], 16))
 
+    @functools.lru_cache(maxsize=None)
     def function(self, site):
-        """Return the function of a call site, which may be a number or a symbol."""
+        """Return the function of a call site, which may be a number or a symbol. perf
+        names an address in the module by the last symbol of another module."""
         match = re.match(r"(0x)?([0-9a-f]+)s?$", site)
         if match:
             return self.symbols.function(int(match[2], 16))
-        return re.sub(r"\+0x.*|\.(part|constprop|isra|cold)\b.*", "", site)
+        name, _, offset = site.partition("+")
+        for address in self.known[name]:
+            function = self.symbols.function(
+                address + int(offset.split("/")[0] or "0", 16))
+            if function.startswith("gap_") or function == MARK_FUNCTION:
+                return function
+        return re.sub(r"\.(part|constprop|isra|cold)\b.*", "", name)
 
     def event(self, pid, name, fields):
         """Return the event of a line, or None."""
@@ -164,8 +182,8 @@ class MemleakTrace:
     FREE = re.compile(r"free entered, address = ([0-9a-f]+)")
     # The functions of an interrupt lie above those of the interrupted task.
     INTERRUPT = re.compile(r"asm_(sysvec|common_interrupt|exc)")
-    # vmap() and vmalloc() allocate descriptions of their areas.
-    DESCRIPTIONS = re.compile(r"v(map|malloc)")
+    # vmap() and vmalloc() allocate descriptions of their areas, and caches their sheaves.
+    OWN_MEMORY = re.compile(r"(^|_)v(map|malloc)|sheaf|_pcs_")
 
     def __init__(self, folder, base):
         self.path = os.path.join(folder, "trace")
@@ -185,7 +203,7 @@ class MemleakTrace:
                 break
             if name.startswith("gap_") or name == MARK_FUNCTION:
                 return name
-            if self.DESCRIPTIONS.search(name):
+            if self.OWN_MEMORY.search(name):
                 break
         return "-"
 
@@ -272,6 +290,8 @@ class Row:
         return (event.space == space_of(self.kind)
                 and event.kind in (None, self.kind)
                 and not self.addresses
+                # The kernel frees single pages of a range before it is allocated.
+                and (not self.within or event.size in (None, self.bytes / self.count))
                 and (event.pid == pid or self.function in ELSEWHERE)
                 and (event.size is None
                      or event.size <= MUCH_LARGER * self.bytes / self.count))
@@ -366,8 +386,7 @@ class Judge:
     def row_of_caller(self, event):
         """Return the row of the function that called the allocator, or None."""
         kinds = (event.kind,) if event.kind else capture.SLAB
-        # BPF programs at kfree() and kfree_rcu() do not tell the cache, and neither does
-        # the tracepoint of kfree().
+        # Neither kfree() and its tracepoint nor kfree_rcu() tell the cache.
         if event.op != ALLOC and event.space == "slab":
             kinds = capture.SLAB
         return next((self.by_name[event.function, kind] for kind in kinds
@@ -430,8 +449,13 @@ def main():
         sys.exit(__doc__)
     folders = sys.argv[2:]
     try:
-        paths = {}
+        paths, failures = {}, []
         for folder in folders:
+            failure = os.path.join(folder, "failed")
+            if os.path.exists(failure):
+                with open(failure, encoding="utf-8", errors="replace") as file:
+                    failures.append(file.read().strip())
+                continue
             for row in judge(READERS[sys.argv[1]], folder):
                 seen = [row.seen[op] for op in (ALLOC, FREE, DEFER)]
                 entry = paths.setdefault((row.function, row.kind), {
@@ -441,15 +465,17 @@ def main():
                 entry["recorded"] = [sum(pair)
                                      for pair in zip(entry["recorded"], seen)]
         for function, kind in PLAIN:
-            entry = paths[function, kind]
+            entry = paths.get((function, kind))
+            if not entry:
+                raise Problem("; ".join(failures) or f"there is no path {function}")
             if any(10 * n < 9 * made for n, made in
                    zip(entry["recorded"], entry["made"])):
                 raise Problem(f"{folders[0]}: of {function}, {entry['made']}"
                               f" were made, {entry['recorded']} are recorded")
     except Problem as problem:
         sys.exit(f"sources.py: {problem}")
-    json.dump({"release": release(folders[0]), "paths": list(paths.values())},
-              sys.stdout, indent=1)
+    json.dump({"release": release(folders[0]), "failures": failures,
+               "paths": list(paths.values())}, sys.stdout, indent=1)
     print()
     return 0
 

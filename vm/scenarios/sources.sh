@@ -78,9 +78,16 @@ record_perf()
 	rm /out/perf/perf.data
 }
 
+# memleak_started FOLDER: return whether memleak has attached, or has failed. The kernel
+# knows no program of a process that has ended.
+memleak_started()
+{
+	[ ! -e "/proc/$recorder/exe" ] || grep -q 'Attaching to kernel' "$1/output"
+}
+
 # record_memleak FOLDER [OPTION]...: let memleak print each allocation and free that it
 # counts. The program itself is stopped, so that the lines stay in the ring buffer, with
-# the stack of each.
+# the stack of each. If it fails, FOLDER/failed has its message.
 record_memleak()
 {
 	local out=$1
@@ -89,10 +96,12 @@ record_memleak()
 	echo "memleak-bpfcc -t $*" >"$out/command"
 	chroot /mnt python3 -u /usr/sbin/memleak-bpfcc -t "$@" >"$out/output" 2>&1 &
 	recorder=$!
-	wait_until 600 grep -q 'Attaching to kernel' "$out/output" || {
+	wait_until 600 memleak_started "$out" || fail "memleak does not start"
+	if [ ! -e "/proc/$recorder/exe" ]; then
 		cat "$out/output"
-		fail "memleak does not start"
-	}
+		echo "$(cat "$out/command"): $(tail -n 1 "$out/output")" >"$out/failed"
+		return
+	fi
 	kill -STOP "$recorder"
 	echo 65536 >$tracefs/buffer_size_kb
 	echo 1 >$tracefs/options/stacktrace
