@@ -8,5 +8,6 @@ EXTRA_DIST += \
 	docs/limits.md \
 	docs/patching.md \
 	docs/prior-work.md \
+	docs/sources.md \
 	docs/testing.md \
 	docs/walkthrough.md
