@@ -183,7 +183,8 @@ class MemleakTrace:
     # The functions of an interrupt lie above those of the interrupted task.
     INTERRUPT = re.compile(r"asm_(sysvec|common_interrupt|exc)")
     # vmap() and vmalloc() allocate descriptions of their areas, and caches their sheaves.
-    OWN_MEMORY = re.compile(r"(^|_)v(map|malloc)|sheaf|_pcs_")
+    # kmem_cache_alloc_from_sheaf() allocates for its caller.
+    OWN_MEMORY = re.compile(r"(^|_)v(map|malloc)|_pcs_|(prefill|return|kfree_rcu)_sheaf")
 
     def __init__(self, folder, base):
         self.path = os.path.join(folder, "trace")
