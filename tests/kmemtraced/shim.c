@@ -479,6 +479,24 @@ int openat(int dir_fd, const char *path, int flags, ...)
 				  : NEXT(openat)(dir_fd, path, flags, mode);
 }
 
+/*
+ * Names of open() and openat() in programs that were compiled with
+ * _FORTIFY_SOURCE, as those of Debian's packages, if the compiler does not know
+ * the flags.
+ */
+int __open_2(const char *path, int flags);
+int __openat_2(int dir_fd, const char *path, int flags);
+
+int __open_2(const char *path, int flags)
+{
+	return refuses_open(path) ? -1 : NEXT(open)(path, flags, 0);
+}
+
+int __openat_2(int dir_fd, const char *path, int flags)
+{
+	return refuses_open(path) ? -1 : NEXT(openat)(dir_fd, path, flags, 0);
+}
+
 /* ---- mapping of the files cpu<n> ---- */
 
 /* Header of a ring file. The sub-buffers begin at the offset BLOCK_BYTES. */
