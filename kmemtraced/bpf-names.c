@@ -120,7 +120,7 @@ static void end_cache(KmtdBpfNames *names, const struct kmtd_bpf_name *name)
 	kmtd_bpf_filter_forget(names->programs->object, name->cache);
 }
 
-/* Let the filter know a cgroup. */
+/* Pass a cgroup to the filter, and count the cgroup if it is selected. */
 static void learn_cgroup(guint64 id, const char *path, gpointer data)
 {
 	KmtdBpfNames *names = data;

@@ -212,7 +212,10 @@ gboolean kmtd_bpf_filter_learn(const KmtdBpfFilter *filter,
 			       const struct bpf_object *object, guint64 cache,
 			       const char *name);
 
-/* Let the programs know a cgroup. Return whether its tasks are recorded. */
+/*
+ * Store for the programs whether tasks in the cgroup @id with this path are
+ * recorded. Return the same.
+ */
 gboolean kmtd_bpf_filter_learn_cgroup(const KmtdBpfFilter *filter,
 				      const struct bpf_object *object,
 				      guint64 id, const char *path);

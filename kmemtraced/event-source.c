@@ -22,8 +22,7 @@ static KmtdSource *open_bpf(const KmtdSourceOptions *options, GError **error)
 /*
  * Return whether another source shall be tried after relay has failed with
  * @error. To record only some processes or cgroups, try another source after
- * any error: kmemtrace may be in the kernel but lack such a filter, which the
- * other sources have.
+ * any error: the kernel's kmemtrace may lack a filter that another source has.
  */
 static gboolean is_without_relay(const GError *error,
 				 const KmtdSourceOptions *options)

@@ -68,7 +68,10 @@ static __always_inline bool passes_comm(void)
 	return bpf_map_lookup_elem(&comms, &key) != NULL;
 }
 
-/* A cgroup that kmemtraced does not know yet passes. */
+/*
+ * Return whether the current task is in a selected cgroup. The tasks of a new
+ * cgroup pass until kmemtraced has read its path from the queue of names.
+ */
 static __always_inline bool passes_cgroup(void)
 {
 	__u64 id =
