@@ -220,3 +220,27 @@ work()
 	work_files /out $(($1 * 10))
 	work_processes $(($1 * 20))
 }
+
+# tools_mount: mount the disk of vm/stock --tools at /mnt, ready for chroot, and tracefs.
+tools_mount()
+{
+	local dir
+	mount -t tracefs none /sys/kernel/tracing || fail "no tracefs"
+	mount -o ro "$(findfs LABEL=tools)" /mnt || fail "no disk with tools"
+	for dir in dev proc sys out; do
+		mount -o rbind /$dir /mnt/$dir || fail "no $dir for the tools"
+	done
+	mount -t tmpfs none /mnt/tmp
+}
+
+# perf_kmem_events: print the events of perf kmem --slab --page that the kernel has, for
+# perf record -e.
+perf_kmem_events()
+{
+	local event events=
+	for event in kmalloc kmalloc_node kfree kmem_cache_alloc kmem_cache_alloc_node \
+		kmem_cache_free mm_page_alloc mm_page_free; do
+		[ ! -e /sys/kernel/tracing/events/kmem/$event ] || events=$events,kmem:$event
+	done
+	echo "${events#,}"
+}

@@ -3,8 +3,9 @@
 # shellcheck shell=dash
 # The cost of an event on an unmodified kernel, for bench/stock: each workload of
 # kmt_count with nothing traced, recorded by the source bpf with skipped events
-# recovered, only counted, and with stacks, and by the source ftrace. Boot by vm/run
-# --icount, with kmt_frames= as in the scenario cost.
+# recovered, only counted, and with stacks, by the source ftrace, by perf, and by memleak
+# of BCC. Boot by vm/run --icount --disk DIR/tools.img of vm/stock --tools, with
+# kmt_frames= as in the scenario cost.
 # shellcheck source-path=SCRIPTDIR source=../guest/lib.sh
 . /lib.sh
 
@@ -44,3 +45,33 @@ recorded bpf -s bpf
 recorded bpf_counted -s bpf --no-recover
 recorded bpf_stacks -s bpf --stacks=16
 recorded ftrace -s ftrace
+
+tools_mount
+mkdir /out/perf
+chroot /mnt perf record -q -a -m 16M -e "$(perf_kmem_events)" -o /out/perf/perf.data &
+recorder=$!
+# Nothing shows when perf has begun.
+wait_until 600 test -s /out/perf/perf.data || fail "perf does not start"
+sleep 20
+measure perf
+kill -INT $recorder
+wait $recorder
+chroot /mnt perf report -i /out/perf/perf.data --stats >/out/perf/stats 2>&1
+! grep 'LOST events' /out/perf/stats || fail "perf lost events"
+events=$(sed -n 's/^ *SAMPLE events: *\([0-9]*\).*/\1/p' /out/perf/stats |
+	head -n 1)
+[ "${events:-0}" -ge 10000 ] || fail "perf recorded ${events:-no} events"
+
+chroot /mnt python3 -u /usr/sbin/memleak-bpfcc 86400 >/out/memleak 2>&1 &
+recorder=$!
+wait_until 1200 grep -q 'Attaching to kernel' /out/memleak || {
+	cat /out/memleak
+	fail "memleak does not start"
+}
+sleep 20
+measure memleak
+[ -e "/proc/$recorder/exe" ] || {
+	cat /out/memleak
+	fail "memleak has ended"
+}
+kill -KILL $recorder

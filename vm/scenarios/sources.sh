@@ -9,12 +9,7 @@
 . /lib.sh
 
 tracefs=/sys/kernel/tracing
-mount -t tracefs none $tracefs || fail "no tracefs"
-mount -o ro "$(findfs LABEL=tools)" /mnt || fail "no disk with tools"
-for dir in dev proc sys out; do
-	mount -o rbind /$dir /mnt/$dir || fail "no $dir for the tools"
-done
-mount -t tmpfs none /mnt/tmp
+tools_mount
 
 # take_paths FOLDER: let the module take all paths, and keep its log and its symbols.
 take_paths()
@@ -59,13 +54,8 @@ record_ftrace()
 # missing, and tests/vm/sources.py fails.
 record_perf()
 {
-	local event events=
-	for event in kmalloc kmalloc_node kfree kmem_cache_alloc kmem_cache_alloc_node \
-		kmem_cache_free mm_page_alloc mm_page_free; do
-		[ ! -e $tracefs/events/kmem/$event ] || events=$events,kmem:$event
-	done
 	mkdir /out/perf
-	chroot /mnt perf record -q -a -m 16M -e "${events#,}" -o /out/perf/perf.data \
+	chroot /mnt perf record -q -a -m 16M -e "$(perf_kmem_events)" -o /out/perf/perf.data \
 		>/out/perf/output 2>&1 &
 	recorder=$!
 	sleep 20
