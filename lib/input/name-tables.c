@@ -202,12 +202,12 @@ static void read_tasks(KmtInputTables *tables, const KmtInputCapture *capture,
 	sort_in_place(tasks->names, compare_tasks);
 }
 
-static gboolean is_from_ftrace(const KmtInputCapture *capture)
+static gboolean is_from(const KmtInputCapture *capture, const char *source)
 {
-	g_autofree char *source =
+	g_autofree char *value =
 		g_key_file_get_string(capture->meta, "capture", "source", NULL);
 
-	return g_strcmp0(source, "ftrace") == 0;
+	return g_strcmp0(value, source) == 0;
 }
 
 KmtInputTables *kmt_input_tables_new(const KmtInputCapture *capture)
@@ -223,7 +223,7 @@ KmtInputTables *kmt_input_tables_new(const KmtInputCapture *capture)
 	tables->warnings = g_ptr_array_new_with_free_func(g_free);
 	if (!kmt_input_capture_has_owners(capture))
 		return tables;
-	tables->is_from_ftrace = is_from_ftrace(capture);
+	tables->is_from_ftrace = is_from(capture, "ftrace");
 	kmt_input_table_read(tables, capture, &tables->caches_table,
 			     &kmt_input_caches_format);
 	read_tasks(tables, capture, &tables->tasks, &kmt_input_tasks_format);
@@ -254,7 +254,7 @@ KmtInputTables *kmt_input_tables_new(const KmtInputCapture *capture)
 			tables,
 			"%" G_GUINT64_FORMAT " names of tasks are missing%s",
 			tables->tasks.dropped,
-			tables->is_from_ftrace
+			tables->is_from_ftrace || is_from(capture, "bpf")
 				? ""
 				: "; boot with a larger kmemtrace.tasks=");
 	if (tables->cgroups.dropped)

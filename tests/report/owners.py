@@ -136,6 +136,8 @@ class Owners(unittest.TestCase):
         rows, messages = self.rows("comm")
         self.assertIn("cat", {key[1] for key in rows})
         self.assertIn("2 names of tasks are missing\n", messages)
+        self.change_meta("source=ftrace", "source=bpf")
+        self.assertIn("2 names of tasks are missing\n", self.rows("comm")[1])
         os.unlink(os.path.join(self.dir, "tasks"))
         _, messages = self.rows("comm")
         self.assertIn("the file tasks of the capture is missing", messages)
