@@ -234,6 +234,8 @@ static gboolean bpf_conclude(KmtdSource *source, GKeyFile *meta, GError **error)
 		last_ns = MAX(last_ns, stream->last_ns);
 	}
 	g_key_file_set_uint64(meta, CAPTURE, "own_events", own);
+	g_key_file_set_uint64(meta, CAPTURE, "skipped_events",
+			      source->n_skipped);
 	g_key_file_set_string(meta, CAPTURE, "task_names", "tracepoints");
 	if (g_hash_table_contains(bpf->programs.attached, "cgroup_attach_task"))
 		g_key_file_set_string(meta, CAPTURE, "cgroups", "tracked");

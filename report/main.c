@@ -43,17 +43,17 @@ static void warn_of_loss(const KmtReport *report, GPtrArray *warnings)
 	guint wrong_sizes = kmt_report_wrong_sizes(capture);
 
 	if (loss == KMT_LOSS_EVENTS) {
-		g_autofree char *room = kmt_report_loss_advice(capture);
+		g_autofree char *advice = kmt_report_loss_advice(capture);
 
 		g_ptr_array_add(
 			warnings,
 			g_strdup_printf(
 				"%" G_GUINT64_FORMAT
 				" events were lost%s: no figure is "
-				"complete; trace again with %s",
+				"complete; %s",
 				capture->overruns -
 					MIN(capture->overruns, lost->after),
-				lost->after ? " before STOP" : "", room));
+				lost->after ? " before STOP" : "", advice));
 	} else if (loss == KMT_LOSS_CUT)
 		g_ptr_array_add(warnings,
 				g_strdup("the capture was cut off: how many "

@@ -38,7 +38,7 @@ static void print_lost_in_time(const KmtReport *report, FILE *out)
 
 static void print_lost(const KmtReport *report, FILE *out)
 {
-	g_autofree char *room = kmt_report_loss_advice(report->capture);
+	g_autofree char *advice = kmt_report_loss_advice(report->capture);
 	KmtInterval time;
 
 	if (kmt_report_time_range(report, &time) && report->lost.is_known) {
@@ -54,7 +54,8 @@ static void print_lost(const KmtReport *report, FILE *out)
 		"due to the loss.\n",
 		report->lost.within ? "No figure below is complete"
 				    : "The time before START is not complete");
-	fprintf(out, "               Trace again with %s.\n", room);
+	fprintf(out, "               %c%s.\n", g_ascii_toupper(advice[0]),
+		advice + 1);
 }
 
 static void print_files(const KmtReport *report, FILE *out)

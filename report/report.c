@@ -100,23 +100,31 @@ char *kmt_report_loss_advice(const KmtInputCapture *capture)
 	g_autofree char *source = kmt_report_meta_value(capture, "source");
 	g_autofree char *mode = kmt_report_meta_value(capture, "mode");
 	g_autofree char *snapshot = kmt_input_capture_snapshot(capture);
-	guint64 subbufs = 0, enough;
+	guint64 subbufs = 0, skipped = 0, enough;
 
 	kmt_input_capture_meta_number(capture, "subbufs", &subbufs);
+	kmt_input_capture_meta_number(capture, "skipped_events", &skipped);
 	enough = enough_subbufs(capture, subbufs);
+	if (skipped && skipped >= capture->overruns)
+		return g_strdup("larger buffers do not help, because the "
+				"kernel skipped these events");
 	if (g_strcmp0(source, "ftrace") == 0 || g_strcmp0(source, "bpf") == 0)
-		return g_strdup("a larger buffer: kmemtraced -b KB");
+		return g_strdup("trace again with a larger buffer: kmemtraced "
+				"-b KB");
 	if (g_strcmp0(mode, "overwrite") == 0 || snapshot)
-		return g_strdup("larger buffers (kmemtrace.subbufs), which "
-				"reach back further");
+		return g_strdup("trace again with larger buffers "
+				"(kmemtrace.subbufs), which reach back "
+				"further");
 	if (g_strcmp0(source, "import") == 0)
-		return g_strdup("larger buffers of the recorder, as perf "
-				"record -m or trace-cmd record -b");
+		return g_strdup("trace again with larger buffers of the "
+				"recorder, as perf record -m or trace-cmd "
+				"record -b");
 	if (!enough)
-		return g_strdup("a larger kmemtrace.subbufs");
-	return g_strdup_printf("kmemtrace.subbufs=%" G_GUINT64_FORMAT
-			       " or more (it was %" G_GUINT64_FORMAT ")",
-			       enough, subbufs);
+		return g_strdup("trace again with a larger kmemtrace.subbufs");
+	return g_strdup_printf(
+		"trace again with kmemtrace.subbufs=%" G_GUINT64_FORMAT
+		" or more (it was %" G_GUINT64_FORMAT ")",
+		enough, subbufs);
 }
 
 gboolean kmt_report_is_sample(const KmtReport *report)

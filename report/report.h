@@ -222,8 +222,8 @@ char *kmt_report_format_moment(const KmtReport *report, gint64 time,
 gboolean kmt_report_lasts_a_second(const KmtReport *report);
 
 /*
- * Return advice against lost events, such as "kmemtrace.subbufs=120 or more (it
- * was 60)". The caller frees the string.
+ * Return advice against lost events, such as "trace again with
+ * kmemtrace.subbufs=120 or more (it was 60)". The caller frees the string.
  */
 char *kmt_report_loss_advice(const KmtInputCapture *capture);
 

@@ -259,6 +259,12 @@ class Output(ReportCase):
                               "subbuf_size=458752\n", "trace again with "
                               "larger buffers (kmemtrace.subbufs), which reach "
                               "back further"),
+                             ("source=bpf\nskipped_events=179999\n",
+                              "trace again with a larger buffer: kmemtraced "
+                              "-b KB"),
+                             ("source=bpf\nskipped_events=180000\n",
+                              "larger buffers do not help, because the kernel "
+                              "skipped these events"),
                              ("source=import\n", "trace again with larger "
                               "buffers of the recorder, as perf record -m or "
                               "trace-cmd record -b")):
@@ -267,7 +273,8 @@ class Output(ReportCase):
                     "[capture]\ncomplete=true\noverruns=180000\n" + meta +
                     "[cpu0]\noverruns=180000").split("\n") if line) +
                 "cpu 0 little\nalloc kmalloc t=1\n")
-            self.assertIn("T" + advice[1:] + ".\n", run(capture).stdout)
+            self.assertIn(advice[0].upper() + advice[1:] + ".\n",
+                          run(capture).stdout)
             self.assertIn(advice, self.report(capture)["warnings"][-1])
 
 
