@@ -141,6 +141,7 @@ static const struct {
 struct kmtd_bpf_functions {
 	GArray *array;		      /* of KmtdBpfFunction, ascending */
 	guint64 text_begin, text_end; /* the kernel's code; 0: unknown */
+	KmtTracepointInner inner;
 };
 
 static int compare_names(const void *key, const void *element)
@@ -298,8 +299,10 @@ KmtdBpfFunctions *kmtd_bpf_functions_new(const char *proc)
 	g_autofree char *text = NULL;
 
 	functions->array = g_array_new(FALSE, FALSE, sizeof(KmtdBpfFunction));
-	if (g_file_get_contents(path, &text, NULL, NULL))
+	if (g_file_get_contents(path, &text, NULL, NULL)) {
 		find_functions(functions, text);
+		kmt_tracepoint_inner_read(&functions->inner, text);
+	}
 	return functions;
 }
 
@@ -309,6 +312,12 @@ void kmtd_bpf_functions_free(KmtdBpfFunctions *functions)
 		return;
 	g_array_unref(functions->array);
 	g_free(functions);
+}
+
+const KmtTracepointInner *
+kmtd_bpf_functions_inner(const KmtdBpfFunctions *functions)
+{
+	return &functions->inner;
 }
 
 gboolean kmtd_bpf_functions_are_known(const KmtdBpfFunctions *functions)

@@ -12,6 +12,8 @@
 
 #include "kmemtraced/bpf-private.h"
 
+G_STATIC_ASSERT(KMTD_BPF_INNER_MAX >= KMT_TRACEPOINT_INNER_MAX);
+
 /* __GFP_COMP of kernels whose types do not tell it, until Linux 6.9. */
 #define OLD_GFP_COMP 0x40000
 
@@ -290,6 +292,11 @@ void kmtd_bpf_paths_describe(const KmtdBpfPrograms *programs,
 		.n_percpu = programs->n_percpu,
 		.stacks = programs->stack_depth > 0,
 	};
+	settings->n_inner = programs->inner->n;
+	for (guint i = 0; i < programs->inner->n; i++) {
+		settings->inner[i].begin = programs->inner->ranges[i].begin;
+		settings->inner[i].end = programs->inner->ranges[i].end;
+	}
 	kmtd_bpf_filter_describe(&programs->filter, settings);
 	if (btf)
 		describe_functions(btf, settings);

@@ -16,6 +16,7 @@
 #include "kmemtraced/online-cpus.h"
 #include "kmemtraced/task-cgroups.h"
 #include "kmemtraced/task-names.h"
+#include "lib/tracepoints/inner-functions.h"
 
 /* What the options -F, -p, -c and --cgroup demand. */
 typedef struct {
@@ -42,7 +43,9 @@ typedef struct {
 	gboolean has_paths;	 /* programs can be attached to functions */
 	gboolean recover;	 /* a second program records missed events */
 	gboolean find_callers;	 /* the names of functions are known */
-	guint stack_depth;	 /* callers of a stack, at most; 0: no stacks */
+	/* Functions that report a large kmalloc() twice. Not owned. */
+	const KmtTracepointInner *inner;
+	guint stack_depth; /* callers of a stack, at most; 0: no stacks */
 	KmtdBpfFilter filter;
 	GHashTable *links;    /* name of a program to its struct bpf_link */
 	GHashTable *attached; /* set of the names of the attached programs;
@@ -342,6 +345,10 @@ int kmtd_bpf_programs_add_buffer(KmtdBpfPrograms *programs, guint cpu,
 KmtdBpfFunctions *kmtd_bpf_functions_new(const char *proc);
 void kmtd_bpf_functions_free(KmtdBpfFunctions *functions);
 gboolean kmtd_bpf_functions_are_known(const KmtdBpfFunctions *functions);
+
+/* Return the functions that report a large kmalloc() twice. */
+const KmtTracepointInner *
+kmtd_bpf_functions_inner(const KmtdBpfFunctions *functions);
 
 /* Return the function that contains a return address, or NULL. */
 const KmtdBpfFunction *

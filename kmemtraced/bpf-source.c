@@ -65,6 +65,7 @@ static gboolean load(KmtdBpf *bpf, GError **error)
 	bpf->callers = kmtd_bpf_callers_new(bpf->functions);
 	bpf->programs.find_callers =
 		kmtd_bpf_functions_are_known(bpf->functions);
+	bpf->programs.inner = kmtd_bpf_functions_inner(bpf->functions);
 	return kmtd_bpf_programs_load(&bpf->programs, n, error);
 }
 

@@ -17,6 +17,17 @@ static __always_inline bool is_page(__u32 kind)
 	return kind == KMTD_BPF_PAGE_ALLOC || kind == KMTD_BPF_PAGE_FREE;
 }
 
+/* Return whether another event follows that reports this kmalloc() with the
+ * caller's call site; see lib/tracepoints/kmalloc-pairs.h. */
+static __noinline int is_reported_twice(__u64 site)
+{
+	for (__u32 i = 0; i < KMTD_BPF_INNER_MAX && i < settings.n_inner; i++)
+		if (site > settings.inner[i].begin &&
+		    site <= settings.inner[i].end)
+			return 1;
+	return 0;
+}
+
 static __always_inline int record_event(struct bpf_raw_tracepoint_args *ctx,
 					__u32 kind, bool second, __u64 ptr,
 					__u64 site, __u64 a, __u64 b, __u32 gfp,
@@ -27,7 +38,10 @@ static __always_inline int record_event(struct bpf_raw_tracepoint_args *ctx,
 	__u32 start = kind == KMTD_BPF_PAGE_ALLOC ? KMTD_BPF_START_PAGE_ALLOC
 						  : KMTD_BPF_START_PAGE_FREE;
 
+	/* A large kmalloc() is of more than two pages. */
 	if (!begin(&context, ctx, second, ptr + kind) || ptr <= NO_MEMORY_MAX ||
+	    (kind == KMTD_BPF_KMALLOC && b > 2ULL * settings.page_bytes &&
+	     is_reported_twice(site)) ||
 	    !passes(&context, kind, ptr, a))
 		return 0;
 	if (is_page(kind))

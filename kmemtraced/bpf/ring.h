@@ -16,6 +16,9 @@
 #ifndef KMEMTRACED_BPF_RING_H
 #define KMEMTRACED_BPF_RING_H
 
+/* Most functions that report a large kmalloc() twice. */
+#define KMTD_BPF_INNER_MAX 32
+
 /* What the programs must know about the kernel and the recording. */
 struct kmtd_bpf_settings {
 	__u32 n_slots; /* record slots of a buffer, a power of 2 */
@@ -43,6 +46,13 @@ struct kmtd_bpf_settings {
 	__u8 krealloc_gfp_argument; /* index of the argument gfp of krealloc()
 				     */
 	__u8 stacks;		    /* records have stacks */
+	/* Functions that report a large kmalloc() with a call site inside them
+	 * and again with that of their caller. begin < return address <= end.
+	 */
+	__u32 n_inner;
+	struct {
+		__u64 begin, end;
+	} inner[KMTD_BPF_INNER_MAX];
 };
 
 /* What the attached programs do. kmemtraced attaches them one after the other.
