@@ -125,6 +125,19 @@ static const Path paths[] = {
 	{"cache_gone", GAP_CACHE_GONE, {"kmem_cache_destroy"}, FALSE, {NULL}},
 };
 
+/*
+ * Tracepoints that replace the functions of a path if the kernel attaches no
+ * programs to functions. The programs are TRACEPOINT_first and
+ * TRACEPOINT_second.
+ */
+static const struct {
+	const char *path, *tracepoint;
+	guint n_arguments;
+} replacements[] = {
+	{"percpu_alloc", "percpu_alloc_percpu", 10},
+	{"percpu_free", "percpu_free_percpu", 3},
+};
+
 /* What follows the name of a path in those of its programs. */
 static const char *const suffixes[] = {"_first", "_second", ""};
 
@@ -304,13 +317,32 @@ void kmtd_bpf_paths_describe(const KmtdBpfPrograms *programs,
 
 /* ---- the programs ---- */
 
-/* Return a program of the path, or NULL. */
+/* Return the program @name@suffix, or NULL. */
 static struct bpf_program *find_program(const KmtdBpfPrograms *programs,
-					const Path *path, const char *suffix)
+					const char *name, const char *suffix)
 {
-	g_autofree char *name = g_strconcat(path->name, suffix, NULL);
+	g_autofree char *whole = g_strconcat(name, suffix, NULL);
 
-	return bpf_object__find_program_by_name(programs->object, name);
+	return bpf_object__find_program_by_name(programs->object, whole);
+}
+
+/* Load the programs of the tracepoints that replace functions if
+ * @are_needed. */
+static void choose_replacements(const KmtdBpfPrograms *programs,
+				const struct btf *btf, gboolean are_needed)
+{
+	for (gsize i = 0; i < G_N_ELEMENTS(replacements); i++) {
+		const char *tracepoint = replacements[i].tracepoint;
+		gboolean fits = are_needed && btf &&
+				count_arguments(btf, tracepoint) ==
+					replacements[i].n_arguments;
+
+		bpf_program__set_autoload(
+			find_program(programs, tracepoint, "_first"), fits);
+		bpf_program__set_autoload(
+			find_program(programs, tracepoint, "_second"),
+			fits && programs->recover);
+	}
 }
 
 static void choose_function(KmtdBpfPrograms *programs, const struct btf *btf,
@@ -322,7 +354,7 @@ static void choose_function(KmtdBpfPrograms *programs, const struct btf *btf,
 		g_hash_table_add(programs->absent, (gpointer)path->name);
 	for (gsize i = 0; i < G_N_ELEMENTS(suffixes); i++) {
 		struct bpf_program *program =
-			find_program(programs, path, suffixes[i]);
+			find_program(programs, path->name, suffixes[i]);
 
 		if (program && (!function || bpf_program__set_attach_target(
 						     program, 0, function)))
@@ -336,11 +368,25 @@ void kmtd_bpf_paths_choose(KmtdBpfPrograms *programs, const struct btf *btf)
 	for (gsize i = 0; i < G_N_ELEMENTS(paths); i++)
 		choose_function(programs, programs->has_paths ? btf : NULL,
 				&paths[i]);
+	choose_replacements(programs, btf, !programs->has_paths);
 	for (gsize i = 0; i < G_N_ELEMENTS(optional_tracepoints); i++)
 		bpf_program__set_autoload(
 			bpf_object__find_program_by_name(
 				programs->object, optional_tracepoints[i]),
 			btf && count_arguments(btf, optional_tracepoints[i]));
+}
+
+/* Return whether the programs of a tracepoint replace those of the path. */
+static gboolean is_replaced(const KmtdBpfPrograms *programs, const Path *path)
+{
+	for (gsize i = 0; i < G_N_ELEMENTS(replacements); i++) {
+		g_autofree char *first =
+			g_strconcat(replacements[i].tracepoint, "_first", NULL);
+
+		if (g_str_equal(replacements[i].path, path->name))
+			return g_hash_table_contains(programs->attached, first);
+	}
+	return FALSE;
 }
 
 /* Return whether the path is recorded, or the kernel does not have the path. */
@@ -352,6 +398,7 @@ static gboolean is_covered(const KmtdBpfPrograms *programs, const Path *path)
 	       g_hash_table_contains(programs->attached, path->name) ||
 	       (path->probes[1] &&
 		g_hash_table_contains(programs->attached, path->probes[1])) ||
+	       is_replaced(programs, path) ||
 	       g_hash_table_contains(programs->absent, path->name);
 }
 
@@ -421,6 +468,10 @@ GPtrArray *kmtd_bpf_paths_not_seen(const KmtdBpfPrograms *programs)
 		if (has_gap(programs, paths[i].gap) &&
 		    !g_ptr_array_find(list, paths[i].gap, NULL))
 			g_ptr_array_add(list, (gpointer)paths[i].gap);
+	if (g_hash_table_contains(programs->attached,
+				  "percpu_free_percpu_first"))
+		g_ptr_array_add(list, (gpointer) "the callers that free "
+						 "per-CPU memory");
 	if (!programs->find_callers)
 		g_ptr_array_add(list, (gpointer) "the callers that allocate or "
 						 "free pages");

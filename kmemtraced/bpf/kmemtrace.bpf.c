@@ -52,7 +52,7 @@ static __always_inline int record_event(struct bpf_raw_tracepoint_args *ctx,
 	if (!record)
 		return 0;
 	record->time = bpf_ktime_get_ns();
-	record->sample = site ? 0 : sample_stack(ctx, start);
+	record->sample = site || !is_page(kind) ? 0 : sample_stack(ctx, start);
 	record->stack = save_stack(ctx);
 	record->ptr = ptr;
 	record->call_site = site;
@@ -90,3 +90,10 @@ TRACEPOINT(mm_page_alloc, KMTD_BPF_PAGE_ALLOC, second, ctx->args[0], 0,
 	   ctx->args[1], 0, ctx->args[2], -1)
 TRACEPOINT(mm_page_free, KMTD_BPF_PAGE_FREE, second, ctx->args[0], 0,
 	   ctx->args[1], 0, 0, 0)
+
+/* Without programs at functions, these tracepoints stand in for percpu_alloc()
+ * and percpu_free(); the second one has no caller. */
+TRACEPOINT(percpu_alloc_percpu, KMTD_BPF_PERCPU_ALLOC, second, ctx->args[7],
+	   ctx->args[0], ctx->args[3], 0, ctx->args[9], -1)
+TRACEPOINT(percpu_free_percpu, KMTD_BPF_PERCPU_FREE, second, ctx->args[2], 0, 0,
+	   0, 0, -1)

@@ -341,6 +341,13 @@ step_ftrace()
 		"$builddir" "$work/ftrace"
 }
 
+step_bpf()
+{
+	kmt_build_programs "$builddir"
+	PYTHONDONTWRITEBYTECODE=1 python3 "$kmt_top/tests/kmemtraced/bpf-live.py" \
+		"$work/bpf"
+}
+
 # The test mounts tracefs as in step ftrace. trace-cmd uses the tracing of the
 # machine itself, so no other test may trace at the same time.
 step_import()

@@ -24,7 +24,7 @@ TESTS += $(KMEMTRACED_TESTS)
 EXTRA_DIST += $(KMEMTRACED_TESTS)
 
 # On the kernel of this machine; not in make check.
-EXTRA_DIST += tests/kmemtraced/ftrace-live.py
+EXTRA_DIST += tests/kmemtraced/bpf-live.py tests/kmemtraced/ftrace-live.py
 
 check_PROGRAMS += tests/kmemtraced/shim.so
 tests_kmemtraced_shim_so_SOURCES = tests/kmemtraced/shim.c
