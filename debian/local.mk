@@ -7,6 +7,7 @@ EXTRA_DIST += \
 	debian/kmemtrace-source.install \
 	debian/kmemtrace.docs \
 	debian/kmemtrace.install \
+	debian/kmemtrace.postrm \
 	debian/kmemtrace.prerm \
 	debian/rules \
 	debian/source/format \

@@ -45,13 +45,15 @@ typedef struct {
 #define GAP_SPLIT                                                              \
 	"blocks of pages that are split (split_page, alloc_pages_exact, huge " \
 	"pages)"
-#define GAP_CONTIG     "contiguous ranges of pages (alloc_contig_range, CMA)"
-#define GAP_COMPACTION "pages to which compaction moves the contents of others"
-#define GAP_VMALLOC    "all vmalloc areas"
-#define GAP_VREALLOC   "vrealloc() within the allocated memory"
-#define GAP_PERCPU     "all per-CPU memory"
+#define GAP_CONTIG "contiguous ranges of pages (alloc_contig_range, CMA)"
+#define GAP_COMPACTION                                                         \
+	"pages that compaction allocates to move the contents of others"
+#define GAP_VMALLOC  "all vmalloc areas"
+#define GAP_VREALLOC "vrealloc() within the allocated memory"
+#define GAP_PERCPU   "all per-CPU memory"
 #define GAP_CACHE_GONE                                                         \
-	"caches that get the memory of a destroyed cache (kmem_cache_destroy)"
+	"names of caches made at the address of a destroyed one "              \
+	"(kmem_cache_destroy)"
 
 static const Path paths[] = {
 	{"bulk_alloc",
@@ -460,7 +462,8 @@ void kmtd_bpf_paths_complete(KmtdBpfPrograms *programs)
 			detach(programs, &paths[i]);
 }
 
-GPtrArray *kmtd_bpf_paths_not_seen(const KmtdBpfPrograms *programs)
+/* Return the gaps of the paths that are not recorded. */
+static GPtrArray *list_gaps(const KmtdBpfPrograms *programs)
 {
 	GPtrArray *list = g_ptr_array_new();
 
@@ -468,6 +471,20 @@ GPtrArray *kmtd_bpf_paths_not_seen(const KmtdBpfPrograms *programs)
 		if (has_gap(programs, paths[i].gap) &&
 		    !g_ptr_array_find(list, paths[i].gap, NULL))
 			g_ptr_array_add(list, (gpointer)paths[i].gap);
+	return list;
+}
+
+guint kmtd_bpf_paths_n_gaps(const KmtdBpfPrograms *programs)
+{
+	g_autoptr(GPtrArray) gaps = list_gaps(programs);
+
+	return gaps->len;
+}
+
+GPtrArray *kmtd_bpf_paths_not_seen(const KmtdBpfPrograms *programs)
+{
+	GPtrArray *list = list_gaps(programs);
+
 	if (g_hash_table_contains(programs->attached,
 				  "percpu_free_percpu_first"))
 		g_ptr_array_add(list, (gpointer) "the callers that free "

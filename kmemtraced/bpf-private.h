@@ -291,6 +291,10 @@ void kmtd_bpf_paths_complete(KmtdBpfPrograms *programs);
  * which the unused ones are NULL, or NULL if there is no such path. */
 const char *const *kmtd_bpf_paths_functions(const char *name);
 
+/* Return the number of ways to allocate or free memory that the attached
+ * programs do not record. */
+guint kmtd_bpf_paths_n_gaps(const KmtdBpfPrograms *programs);
+
 /*
  * Return what the attached programs do not record: a new array of constant
  * strings.

@@ -105,6 +105,21 @@ static void wait_for_programs(const KmtdBpf *bpf)
 		kmtd_bpf_programs_wait(&bpf->programs, first->cpu, first->fd);
 }
 
+/* Warn if the kernel has functions to which it attaches no program. */
+static void warn_of_gaps(const KmtdBpf *bpf)
+{
+	g_autofree char *text = NULL;
+
+	if (bpf->programs.has_paths || !bpf->warning)
+		return;
+	text = g_strdup_printf(
+		"this kernel attaches no BPF programs to functions, so %u ways "
+		"to allocate or free memory are not recorded; kmemtrace-report "
+		"lists them",
+		kmtd_bpf_paths_n_gaps(&bpf->programs));
+	bpf->warning(text);
+}
+
 static gboolean bpf_enable(KmtdSource *source, GError **error)
 {
 	KmtdBpf *bpf = (KmtdBpf *)source;
@@ -114,6 +129,7 @@ static gboolean bpf_enable(KmtdSource *source, GError **error)
 	if (!kmtd_bpf_programs_attach(&bpf->programs, error))
 		return FALSE;
 	kmtd_bpf_paths_complete(&bpf->programs);
+	warn_of_gaps(bpf);
 	if (!kmtd_bpf_names_begin(bpf->names, &n_cgroups, error))
 		return FALSE;
 	if (bpf->programs.filter.cgroups->len && n_cgroups == 0 && bpf->warning)
@@ -397,6 +413,7 @@ KmtdSource *kmtd_bpf_open(const KmtdSourceOptions *options, GError **error)
 		explain(options, error);
 		return NULL;
 	}
-	source->description = g_strdup("programs in this kernel (source bpf)");
+	source->description =
+		g_strdup("BPF programs in this kernel (source bpf)");
 	return g_steal_pointer(&source);
 }

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
@@ -97,6 +98,27 @@ static gboolean start_cleanup(KmtdSession *session, GError **error)
 }
 
 /*
+ * Describe how much slab memory is in use, because no record exists of memory
+ * from before the recording.
+ */
+static void describe_memory(const KmtdSession *session)
+{
+	g_autofree char *path =
+		g_build_filename(session->options->proc, "meminfo", NULL);
+	g_autofree char *text = NULL;
+	const char *line;
+
+	if (!g_file_get_contents(path, &text, NULL, NULL))
+		return;
+	line = strstr(text, "\nSlab:");
+	if (line)
+		g_key_file_set_uint64(
+			session->meta, "capture", "slab_at_start",
+			1024 * g_ascii_strtoull(line + strlen("\nSlab:"), NULL,
+						10));
+}
+
+/*
  * Prepare the recording. What allocates much memory happens here if possible,
  * before kmemtraced switches tracing on, so that these allocations are not in
  * the trace. Return FALSE and set an error on failure.
@@ -130,6 +152,8 @@ gboolean kmtd_session_prepare(KmtdSession *session, GError **error)
 	start.was_enabled = session->was_enabled;
 	session->meta = kmt_capture_meta_new(&start);
 	session->source->class->describe(session->source, session->meta);
+	if (!session->source->class->keeps_records)
+		describe_memory(session);
 	/*
 	 * Write kmemtrace.meta before the CPU files. A later kmemtraced does
 	 * not replace a directory with CPU files but without kmemtrace.meta,

@@ -148,6 +148,7 @@ static void add_capture(KmtJson *json, const KmtReport *report)
 		kmt_report_meta_value(capture, "abi_version");
 	guint64 abi_version =
 		capture->record_size < KMEMTRACE_EVENT_SIZE_V2 ? 1 : 2;
+	guint64 slab;
 
 	if (report->aggregate->defer_records)
 		abi_version = 3;
@@ -180,6 +181,8 @@ static void add_capture(KmtJson *json, const KmtReport *report)
 	add_gaps(json, report);
 	add_lossy_fraction(json, report);
 	kmt_output_not_seen(json, capture);
+	if (kmt_input_capture_meta_number(capture, "slab_at_start", &slab))
+		kmt_json_u64(json, "slab_at_start", slab);
 	kmt_output_choice(json, capture);
 	add_scaled(json, report);
 	kmt_json_text(json, "kernel_release", release);

@@ -161,6 +161,7 @@ static gboolean set_table(KmtPlan *plan, const KmtOptions *o, GError **error)
 	const char *sort = o->live		    ? "live"
 			   : peak		    ? "at-peak"
 			   : plan->report.histogram ? "allocs"
+			   : o->page && !o->slab    ? "allocated"
 						    : "wasted";
 	guint i;
 

@@ -161,6 +161,21 @@ static void print_list(char *const *list, const char *title,
 		fputs(consequence, out);
 }
 
+/* Print that memory from before the recording is not in the figures. */
+static void print_memory_before(const KmtReport *report, FILE *out)
+{
+	guint64 bytes;
+
+	if (!kmt_input_capture_meta_number(report->capture, "slab_at_start",
+					   &bytes))
+		return;
+	fputs("Before:        ", out);
+	kmt_text_print_number(report, out, bytes);
+	fputs(" bytes of slab were in use at the start. No figure has memory\n"
+	      "               from before the recording.\n",
+	      out);
+}
+
 /*
  * Print what was not recorded, and the allocations and frees that the source
  * cannot record, because a free that is not recorded looks like a leak.
@@ -176,9 +191,9 @@ static void print_unrecorded(const KmtInputCapture *capture, FILE *out)
 		   "               may have been freed unrecorded.\n",
 		   out);
 	print_list(not_seen, "Not seen:",
-		   "               These allocations and frees are missing: "
-		   "live objects may have\n"
-		   "               been freed unrecorded.\n",
+		   "               All of this is missing: live objects may "
+		   "have been freed\n"
+		   "               unrecorded.\n",
 		   out);
 }
 
@@ -203,8 +218,11 @@ static void print_recording_limits(const KmtInputCapture *capture, FILE *out)
 	if (text)
 		fprintf(out,
 			"Filter:        %s%s: no other allocation is "
-			"recorded\n",
-			text, changed ? " (CHANGED DURING THE TRACE)" : "");
+			"recorded\n%s",
+			text, changed ? " (CHANGED DURING THE TRACE)" : "",
+			capture->filtered ? "               The frees of other "
+					    "memory are recorded, too.\n"
+					  : "");
 	if (capture->sample > 1)
 		fprintf(out,
 			"Sample:        ONE OF %" G_GUINT64_FORMAT
@@ -337,11 +355,12 @@ void kmt_text_capture(const KmtReport *report, FILE *out)
 	print_events(report, out);
 	if (capture->meta)
 		fprintf(out, "Saved:         %s\n",
-			capture->complete   ? "to its end"
+			capture->complete   ? "completely"
 			: capture->imported ? "in PART: the imported file is "
 					      "damaged"
-					    : "NOT to its end");
+					    : "NOT completely");
 	print_loss(report, out);
+	print_memory_before(report, out);
 	print_unrecorded(capture, out);
 	print_recording_limits(capture, out);
 	print_intervals(report, out);

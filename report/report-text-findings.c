@@ -13,42 +13,61 @@ static void fill_count(KmtColumns *columns, guint64 count, const char *label,
 	kmt_columns_add_text(columns, meaning);
 }
 
+/*
+ * Add a number of findings that missing records explain: those of lost events
+ * or, if @has_gaps, of events that the source does not see.
+ */
+static void fill_after_loss(KmtColumns *columns, guint64 count,
+			    const char *label, const char *missing,
+			    gboolean has_gaps)
+{
+	g_autofree char *meaning = g_strconcat(
+		missing, " may be lost", has_gaps ? " or not seen" : "", NULL);
+
+	fill_count(columns, count, label, meaning);
+}
+
 static void fill_defer_counts(const KmtMatchFindings *findings,
-			      KmtColumns *columns)
+			      KmtColumns *columns, gboolean has_gaps)
 {
 	const guint64 *unmatched = findings->unmatched_defers;
 
 	fill_count(columns, unmatched[KMT_MATCH_UNMATCHED_BEFORE_TRACE],
 		   "deferred frees unmatched, before the trace",
 		   "of memory from before the trace");
-	fill_count(columns, unmatched[KMT_MATCH_UNMATCHED_AFTER_LOSS],
-		   "deferred frees unmatched, after loss",
-		   "the allocation may be lost");
+	fill_after_loss(columns, unmatched[KMT_MATCH_UNMATCHED_AFTER_LOSS],
+			"deferred frees unmatched, after loss",
+			"the allocation", has_gaps);
 	fill_count(columns, unmatched[KMT_MATCH_UNMATCHED_UNEXPLAINED],
 		   "deferred frees unmatched, unexplained",
 		   "of freed memory, or not traced");
-	fill_count(columns, findings->double_defers_after_loss,
-		   "frees deferred twice, after loss", "the free may be lost");
+	fill_after_loss(columns, findings->double_defers_after_loss,
+			"frees deferred twice, after loss", "the free",
+			has_gaps);
 	fill_count(columns, findings->double_defers,
 		   "frees deferred twice, unexplained",
 		   "handed over again before the free");
 }
 
-static void fill_counts(const KmtAggregate *aggregate, KmtColumns *columns)
+static void fill_counts(const KmtReport *report, KmtColumns *columns)
 {
+	const KmtAggregate *aggregate = report->aggregate;
+	g_auto(GStrv) not_seen = kmt_input_capture_not_seen(report->capture);
+	gboolean has_gaps = not_seen != NULL;
 	const KmtMatchFindings *findings = &aggregate->findings;
 
 	fill_count(columns,
 		   findings->unmatched[KMT_MATCH_UNMATCHED_BEFORE_TRACE],
 		   "frees unmatched, before the trace",
 		   "first event of the address");
-	fill_count(columns, findings->unmatched[KMT_MATCH_UNMATCHED_AFTER_LOSS],
-		   "frees unmatched, after loss", "the allocation may be lost");
+	fill_after_loss(
+		columns, findings->unmatched[KMT_MATCH_UNMATCHED_AFTER_LOSS],
+		"frees unmatched, after loss", "the allocation", has_gaps);
 	fill_count(
 		columns, findings->unmatched[KMT_MATCH_UNMATCHED_UNEXPLAINED],
 		"frees unmatched, unexplained", "freed twice, or not traced");
-	fill_count(columns, findings->doubles[KMT_MATCH_DOUBLE_AFTER_LOSS],
-		   "double allocations, after loss", "the free may be lost");
+	fill_after_loss(columns, findings->doubles[KMT_MATCH_DOUBLE_AFTER_LOSS],
+			"double allocations, after loss", "the free", has_gaps);
 	fill_count(columns, findings->doubles[KMT_MATCH_DOUBLE_RACE],
 		   "double allocations, race",
 		   "the free came late, from another CPU");
@@ -57,11 +76,11 @@ static void fill_counts(const KmtAggregate *aggregate, KmtColumns *columns)
 		   "the address was live: a free was not traced");
 	fill_count(columns, findings->mismatches, "type mismatches",
 		   "kmalloc freed as cache, or the other way round");
-	fill_count(columns, findings->mismatches_after_loss,
-		   "type mismatches, after loss",
-		   "the records between may be lost");
+	fill_after_loss(columns, findings->mismatches_after_loss,
+			"type mismatches, after loss", "the records between",
+			has_gaps);
 	if (aggregate->defer_records)
-		fill_defer_counts(findings, columns);
+		fill_defer_counts(findings, columns, has_gaps);
 	fill_count(columns, aggregate->short_allocs, "short allocations",
 		   "fewer bytes allocated than requested");
 	fill_count(columns, aggregate->unordered, "timestamps going back",
@@ -78,7 +97,7 @@ static void print_counts(const KmtReport *report, FILE *out)
 		kmt_columns_new("rll", report->separators);
 
 	while (kmt_columns_next_pass(columns, out))
-		fill_counts(report->aggregate, columns);
+		fill_counts(report, columns);
 }
 
 static void fill_finding_site(const KmtReport *report, KmtColumns *columns,

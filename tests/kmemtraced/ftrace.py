@@ -53,7 +53,8 @@ class Recording(TracefsTest):
         self.assertEqual(cache[:2], (1, 1))
         for key, value in (("source", "ftrace"), ("clock", "local"),
                            ("complete", "true"), ("overruns", "0"),
-                           ("events", "4"), ("own_events", "0")):
+                           ("events", "4"), ("own_events", "0"),
+                           ("slab_at_start", str(1234 * 1024))):
             self.assertEqual(capture[key], value, key)
         self.assertEqual(set(capture["tracepoints"].split(";")),
                          set(TRACEPOINTS) | {""})

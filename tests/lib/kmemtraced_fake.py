@@ -308,6 +308,8 @@ class DaemonTest(unittest.TestCase):
         os.makedirs(self.proc)
         self.write(os.path.join(self.proc, "kallsyms"), self.KALLSYMS)
         self.write(os.path.join(self.proc, "modules"), self.MODULES)
+        self.write(os.path.join(self.proc, "meminfo"),
+                   "MemTotal:  4096 kB\nSlab:       1234 kB\nPercpu: 5 kB\n")
         os.makedirs(os.path.join(self.proc, "sys/kernel/random"))
         self.write(os.path.join(self.proc, "sys/kernel/random/boot_id"),
                    self.BOOT_ID + "\n")

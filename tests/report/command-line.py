@@ -245,6 +245,18 @@ class Output(ReportCase):
         self.assertIn("; the first at -9223372036.854 s of", text)
         self.assertRegex(text, r"\npeak at, s .* 18446744073\.709551615\n")
 
+    def test_memory_from_before(self):
+        """The slab memory that was in use at the start is in both documents."""
+        for meta, expected in (("slab_at_start=4096", 4096), ("", None)):
+            capture = self.compiled("meta\n\t[capture]\n\tcomplete=true\n"
+                                    f"\t{meta}\ncpu 0 little\n"
+                                    "alloc kmalloc t=1\n")
+            self.assertEqual("Before:        4096 bytes of slab were in use at "
+                             "the start." in run(capture).stdout,
+                             expected is not None)
+            self.assertEqual(self.report(capture)["capture"].get("slab_at_start"),
+                             expected)
+
     def test_what_to_do_about_loss(self):
         """The text and the JSON document give the same advice, which fits the
         source."""

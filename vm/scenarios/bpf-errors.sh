@@ -46,7 +46,7 @@ before=$(n_programs)
 
 bpf_start /out/source
 [ "$(n_programs)" -gt "$before" ] || fail "/proc/kallsyms does not show programs"
-grep -q 'from programs in this kernel (source bpf)' /out/source.log ||
+grep -q 'from BPF programs in this kernel (source bpf)' /out/source.log ||
 	fail "the source bpf is not the default"
 
 # A second instance records as well.
