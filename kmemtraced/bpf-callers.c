@@ -45,8 +45,9 @@ struct kmtd_bpf_callers {
 	GHashTable *known; /* return address to Frame */
 	struct {
 		guint64 id, caller;
-	} * kept; /* SAMPLES_KEPT elements */
-	int frames_fd, starts_fd;
+	} * kept;	  /* SAMPLES_KEPT elements */
+	GHashTable *late; /* late sample to caller (guint64) */
+	int frames_fd, starts_fd, late_fd;
 	guint32 starts[KMTD_BPF_N_STARTS];
 	guint64 n_samples, n_contradictions, n_full;
 };
@@ -59,6 +60,7 @@ KmtdBpfCallers *kmtd_bpf_callers_new(const KmtdBpfFunctions *functions)
 	callers->functions = functions;
 	callers->known = g_hash_table_new_full(g_int64_hash, g_int64_equal,
 					       g_free, g_free);
+	callers->late = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	callers->kept = g_malloc0_n(SAMPLES_KEPT, sizeof(*callers->kept));
 	return callers;
 }
@@ -69,6 +71,7 @@ void kmtd_bpf_callers_free(KmtdBpfCallers *callers)
 		return;
 	kmtd_bpf_callers_detach(callers);
 	g_hash_table_unref(callers->known);
+	g_hash_table_unref(callers->late);
 	g_free(callers->kept);
 	g_mutex_clear(&callers->lock);
 	g_free(callers);
@@ -253,42 +256,104 @@ static gboolean may_be_no_event(guint32 start)
 	       start == KMTD_BPF_START_SPLIT_FOLIO;
 }
 
+/* The callers of a sample, from the function with the program to the caller of
+ * the event. */
+typedef struct {
+	guint n;	   /* addresses of the sample */
+	guint first, last; /* indexes */
+	gboolean direct;   /* see find_first() */
+	gboolean is_event; /* see KMTD_BPF_NO_EVENT */
+} Chain;
+
+/* Find the caller of the event of a sample. Return FALSE if there is none. */
+static gboolean find_chain(const KmtdBpfCallers *callers,
+			   const struct kmtd_bpf_sample *sample, Chain *chain)
+{
+	guint begin;
+
+	if (sample->n_callers <= 0)
+		return FALSE;
+	chain->n = MIN((guint)sample->n_callers / (guint)sizeof(guint64),
+		       KMTD_BPF_SAMPLE_CALLERS);
+	chain->first = find_first(callers, sample, chain->n, &chain->direct);
+	/* The function with the tracepoint is never a caller. */
+	begin = chain->direct ? chain->first : chain->first + 1;
+	for (chain->last = begin; chain->last < chain->n; chain->last++) {
+		KmtdBpfPart part = kmtd_bpf_functions_part(
+			callers->functions, sample->callers[chain->last]);
+
+		if (chain->last > begin &&
+		    is_trampoline(callers, sample, chain->last))
+			continue;
+		chain->is_event = part != KMTD_BPF_PREPARING ||
+				  !may_be_no_event(sample->start);
+		if (part == KMTD_BPF_CALLER || part == KMTD_BPF_INTERRUPT ||
+		    !chain->is_event)
+			return TRUE;
+	}
+	return FALSE;
+}
+
+static guint64 chain_caller(const Chain *chain,
+			    const struct kmtd_bpf_sample *sample)
+{
+	return chain->is_event ? sample->callers[chain->last]
+			       : KMTD_BPF_NO_EVENT;
+}
+
 static int take_sample(void *data, void *event, size_t n_bytes)
 {
 	KmtdBpfCallers *callers = data;
 	const struct kmtd_bpf_sample *sample = event;
-	gboolean is_event = TRUE, direct;
-	guint n, first, last, begin;
+	Chain chain;
 
-	if (n_bytes < sizeof(*sample) || sample->n_callers <= 0)
+	if (n_bytes < sizeof(*sample))
 		return 0;
 	callers->n_samples++;
-	n = MIN((guint)sample->n_callers / (guint)sizeof(guint64),
-		KMTD_BPF_SAMPLE_CALLERS);
-	first = find_first(callers, sample, n, &direct);
-	/* The function with the tracepoint is never a caller. */
-	begin = direct ? first : first + 1;
-	for (last = begin; last < n; last++) {
-		KmtdBpfPart part = kmtd_bpf_functions_part(
-			callers->functions, sample->callers[last]);
-
-		if (last > begin && is_trampoline(callers, sample, last))
-			continue;
-		is_event = part != KMTD_BPF_PREPARING ||
-			   !may_be_no_event(sample->start);
-		if (part == KMTD_BPF_CALLER || part == KMTD_BPF_INTERRUPT ||
-		    !is_event)
-			break;
-	}
-	if (last >= n)
+	if (!find_chain(callers, sample, &chain))
 		return 0;
 	callers->kept[sample->id % SAMPLES_KEPT].id = sample->id;
 	callers->kept[sample->id % SAMPLES_KEPT].caller =
-		is_event ? sample->callers[last] : KMTD_BPF_NO_EVENT;
-	learn_chain(callers, sample, first, last, n,
-		    is_event ? KMTD_BPF_FRAME_CALLER : KMTD_BPF_FRAME_NO_EVENT,
-		    direct);
+		chain_caller(&chain, sample);
+	learn_chain(callers, sample, chain.first, chain.last, chain.n,
+		    chain.is_event ? KMTD_BPF_FRAME_CALLER
+				   : KMTD_BPF_FRAME_NO_EVENT,
+		    chain.direct);
 	return 0;
+}
+
+/* Return the caller of a late stack, or 0. */
+static guint64 look_up_late(const KmtdBpfCallers *callers, guint32 late)
+{
+	struct kmtd_bpf_sample sample = {
+		.start = late >> KMTD_BPF_SAMPLE_START_BIT &
+			 KMTD_BPF_SAMPLE_START_MASK,
+	};
+	guint32 key = late & ((1U << KMTD_BPF_SAMPLE_START_BIT) - 1);
+	guint n = 0;
+	Chain chain;
+
+	if (bpf_map_lookup_elem(callers->late_fd, &key, sample.callers))
+		return 0;
+	while (n < KMTD_BPF_SAMPLE_CALLERS && sample.callers[n])
+		n++;
+	sample.n_callers = (gint)(n * sizeof(guint64));
+	return find_chain(callers, &sample, &chain)
+		       ? chain_caller(&chain, &sample)
+		       : 0;
+}
+
+static guint64 find_late(KmtdBpfCallers *callers, guint32 late)
+{
+	gpointer key = GUINT_TO_POINTER(late);
+	guint64 *caller = g_hash_table_lookup(callers->late, key);
+
+	if (!caller) {
+		caller = g_new(guint64, 1);
+		*caller = look_up_late(callers, late);
+		g_hash_table_insert(callers->late, key, caller);
+	}
+	return *caller;
 }
 
 gboolean kmtd_bpf_callers_attach(KmtdBpfCallers *callers,
@@ -296,6 +361,8 @@ gboolean kmtd_bpf_callers_attach(KmtdBpfCallers *callers,
 {
 	callers->frames_fd = bpf_object__find_map_fd_by_name(object, "frames");
 	callers->starts_fd = bpf_object__find_map_fd_by_name(object, "starts");
+	callers->late_fd =
+		bpf_object__find_map_fd_by_name(object, "late_stacks");
 	callers->queue = ring_buffer__new(
 		bpf_object__find_map_fd_by_name(object, "samples"), take_sample,
 		callers, NULL);
@@ -328,6 +395,11 @@ guint64 kmtd_bpf_callers_find(KmtdBpfCallers *callers, guint64 id)
 	guint64 caller = 0;
 
 	g_mutex_lock(&callers->lock);
+	if (id & KMTD_BPF_SAMPLE_LATE) {
+		caller = find_late(callers, (guint32)id);
+		g_mutex_unlock(&callers->lock);
+		return caller;
+	}
 	if (callers->kept[id % SAMPLES_KEPT].id != id)
 		ring_buffer__consume(callers->queue);
 	if (callers->kept[id % SAMPLES_KEPT].id == id)
@@ -341,6 +413,8 @@ void kmtd_bpf_callers_describe(KmtdBpfCallers *callers, GKeyFile *meta)
 	g_mutex_lock(&callers->lock);
 	g_key_file_set_uint64(meta, "capture", "stack_samples",
 			      callers->n_samples);
+	g_key_file_set_uint64(meta, "capture", "late_stacks",
+			      g_hash_table_size(callers->late));
 	g_key_file_set_uint64(meta, "capture", "stack_contradictions",
 			      callers->n_contradictions);
 	g_mutex_unlock(&callers->lock);

@@ -11,6 +11,14 @@ struct {
 	__uint(max_entries, 4 * 1024 * 1024);
 } samples SEC(".maps");
 
+/* Stacks of events for which no sample could be sent. */
+struct {
+	__uint(type, BPF_MAP_TYPE_STACK_TRACE);
+	__uint(max_entries, KMTD_BPF_LATE_STACKS);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, KMTD_BPF_SAMPLE_CALLERS * sizeof(__u64));
+} late_stacks SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1 << KMTD_BPF_FRAME_BITS);
@@ -84,7 +92,8 @@ static __always_inline __u64 known_caller(void *ctx, __u32 start_id)
 	return 0;
 }
 
-/* Send a sample of the stack to kmemtraced. Return its id, or 0. */
+/* Return the value for kmtd_bpf_record.sample, which names a sample of the
+ * stack that was sent to kmemtraced, or else a stack in the map late_stacks. */
 static __noinline __u32 sample_stack(void *ctx, __u32 start_id)
 {
 	struct kmtd_bpf_sample *sample;
@@ -96,11 +105,18 @@ static __noinline __u32 sample_stack(void *ctx, __u32 start_id)
 			 ? bpf_ringbuf_reserve(&samples, sizeof(*sample), 0)
 			 : NULL;
 	if (!sample) {
+		long late = bpf_get_stackid(ctx, &late_stacks, 0);
+
+		if (late >= 0)
+			return KMTD_BPF_SAMPLE_LATE |
+			       start_id << KMTD_BPF_SAMPLE_START_BIT | late;
 		__sync_fetch_and_add(&counters.n_refused_samples, 1);
 		return 0;
 	}
 	__sync_fetch_and_add(&counters.sample_budget, -1);
-	id = __sync_fetch_and_add(&counters.n_samples, 1) + 1;
+	id = __sync_fetch_and_add(&counters.n_samples, 1) %
+		     (KMTD_BPF_SAMPLE_LATE - 1) +
+	     1;
 	sample->id = id;
 	sample->start = start_id;
 	sample->n_callers =

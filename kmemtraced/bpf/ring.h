@@ -106,8 +106,10 @@ struct kmtd_bpf_record {
 	__u64 b;	 /* allocated bytes, unless the kind says otherwise */
 	__u32 gfp;
 	__s32 node;
-	__u32 sample; /* id of the sample that has the call site; 0: none */
-	__u32 stack;  /* id of the call stack, from 1 on; 0: none */
+	/* Id of the sample that has the call site, from 1 to
+	 * KMTD_BPF_SAMPLE_LATE - 1; KMTD_BPF_SAMPLE_LATE; 0: none. */
+	__u32 sample;
+	__u32 stack; /* id of the call stack, from 1 on; 0: none */
 };
 
 /* The control block of a CPU has a cache line of its own. */
@@ -227,6 +229,16 @@ struct kmtd_bpf_sample {
 };
 
 /*
+ * While kmemtraced does not read samples fast enough, the programs put each
+ * different stack into a map with so many elements instead. The field sample of
+ * a record then has this flag, the start, and the id of the stack.
+ */
+#define KMTD_BPF_LATE_STACKS	   8192
+#define KMTD_BPF_SAMPLE_LATE	   (1U << 31)
+#define KMTD_BPF_SAMPLE_START_BIT  24
+#define KMTD_BPF_SAMPLE_START_MASK 0x7fU
+
+/*
  * The maps of stacks have so many elements each, and a stack can be only in the
  * element that its hash chooses. If another stack is there, the programs use
  * the second map, with another hash. The ids of its stacks follow those of the
@@ -314,7 +326,8 @@ struct kmtd_bpf_cgroup {
 /* Counters of what could not be reported otherwise, for all CPUs. */
 struct kmtd_bpf_counters {
 	__u64 n_samples;
-	__u64 n_refused_samples; /* the queue was full, or too many were sent */
+	__u64 n_refused_samples; /* callers that neither a sample nor a late
+				  * stack describes */
 	__u64 n_lost_names;	 /* the queue was full */
 	__u64 n_mark_collisions; /* marks that replaced another one, or had no
 				  * room */
