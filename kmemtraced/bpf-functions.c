@@ -5,8 +5,10 @@
  */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "kmemtraced/bpf-private.h"
 
@@ -292,6 +294,39 @@ gboolean kmtd_bpf_functions_is_kernel(const KmtdBpfFunctions *functions,
 	       address < functions->text_end;
 }
 
+/* Return whether __kvmalloc_node_noprof() reports an allocation itself, instead
+ * of calling a function that does. */
+static gboolean kvmalloc_reports(void)
+{
+	struct utsname name;
+	guint major = 0, minor = 0;
+
+	return uname(&name) == 0 &&
+	       sscanf(name.release, "%u.%u", &major, &minor) == 2 &&
+	       (major > 6 || (major == 6 && minor >= 15));
+}
+
+/*
+ * Find the functions that report a large kmalloc() twice. Until Linux 6.14,
+ * the call site of the second event may be in __kvmalloc_node_noprof(), so that
+ * function must not be among them.
+ */
+static void find_inner(KmtTracepointInner *inner, const char *text)
+{
+	const char *line = strstr(text, " __kvmalloc_node_noprof\n");
+	guint64 begin;
+
+	kmt_tracepoint_inner_read(inner, text);
+	if (!line || kvmalloc_reports())
+		return;
+	while (line > text && line[-1] != '\n')
+		line--;
+	begin = g_ascii_strtoull(line, NULL, 16);
+	for (guint i = 0; i < inner->n; i++)
+		if (inner->ranges[i].begin == begin)
+			inner->ranges[i] = inner->ranges[--inner->n];
+}
+
 KmtdBpfFunctions *kmtd_bpf_functions_new(const char *proc)
 {
 	KmtdBpfFunctions *functions = g_new0(KmtdBpfFunctions, 1);
@@ -301,7 +336,7 @@ KmtdBpfFunctions *kmtd_bpf_functions_new(const char *proc)
 	functions->array = g_array_new(FALSE, FALSE, sizeof(KmtdBpfFunction));
 	if (g_file_get_contents(path, &text, NULL, NULL)) {
 		find_functions(functions, text);
-		kmt_tracepoint_inner_read(&functions->inner, text);
+		find_inner(&functions->inner, text);
 	}
 	return functions;
 }

@@ -88,6 +88,20 @@ static void set_stack_map(const KmtdBpfPrograms *programs, const char *name)
 					(guint32)sizeof(guint64));
 }
 
+/* Give the map of late stacks the depth that the kernel permits. */
+static void set_late_map(const KmtdBpfPrograms *programs)
+{
+	g_autofree char *text = NULL;
+	guint64 depth = KMTD_BPF_SAMPLE_CALLERS;
+
+	if (g_file_get_contents("/proc/sys/kernel/perf_event_max_stack", &text,
+				NULL, NULL))
+		depth = CLAMP(g_ascii_strtoull(text, NULL, 10), 1, depth);
+	bpf_map__set_value_size(
+		kmtd_bpf_find_map(programs->object, "late_stacks"),
+		(guint32)(depth * sizeof(guint64)));
+}
+
 /*
  * Load one of the objects, with @template as the model of the buffers and @btf,
  * the types of the kernel. Return 0 or -errno.
@@ -118,6 +132,7 @@ static int load_object(KmtdBpfPrograms *programs, const struct btf *btf,
 	bpf_map__set_max_entries(
 		kmtd_bpf_find_map(programs->object, "mark_sets"),
 		programs->n_possible * KMTD_BPF_MARK_SETS);
+	set_late_map(programs);
 	if (programs->stack_depth) {
 		set_stack_map(programs, "stacks");
 		set_stack_map(programs, "more_stacks");

@@ -21,6 +21,7 @@
 
 /* Samples of stacks that the programs may send between two polls. */
 #define SAMPLE_BUDGET 2000
+#define LATE_BUDGET   5000
 
 #define CAPTURE "capture"
 
@@ -37,7 +38,8 @@ static guint32 buffer_slots(const KmtdBpf *bpf)
 	guint64 memory_kb = (guint64)sysconf(_SC_PHYS_PAGES) *
 			    ((guint64)sysconf(_SC_PAGESIZE) / 1024);
 	guint64 kb = bpf->buffer_kb;
-	guint32 n = 64;
+	/* More than the slots that the programs keep free. */
+	guint32 n = 256;
 
 	if (kb == 0)
 		kb = CLAMP(memory_kb / MEMORY_PART /
@@ -126,6 +128,7 @@ static gboolean bpf_enable(KmtdSource *source, GError **error)
 	guint n_cgroups;
 
 	bpf->programs.counters->sample_budget = SAMPLE_BUDGET;
+	bpf->programs.counters->late_budget = LATE_BUDGET;
 	if (!kmtd_bpf_programs_attach(&bpf->programs, error))
 		return FALSE;
 	kmtd_bpf_paths_complete(&bpf->programs);
@@ -275,6 +278,7 @@ static void bpf_poll_changes(KmtdSource *source, gboolean now)
 	kmtd_bpf_names_poll(bpf->names);
 	kmtd_bpf_callers_poll(bpf->callers);
 	bpf->programs.counters->sample_budget = SAMPLE_BUDGET;
+	bpf->programs.counters->late_budget = LATE_BUDGET;
 }
 
 static char *bpf_table(KmtdSource *source, const char *name)

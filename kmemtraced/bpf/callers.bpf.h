@@ -105,8 +105,12 @@ static __noinline __u32 sample_stack(void *ctx, __u32 start_id)
 			 ? bpf_ringbuf_reserve(&samples, sizeof(*sample), 0)
 			 : NULL;
 	if (!sample) {
-		long late = bpf_get_stackid(ctx, &late_stacks, 0);
+		long late = -1;
 
+		if (counters.late_budget > 0) {
+			__sync_fetch_and_add(&counters.late_budget, -1);
+			late = bpf_get_stackid(ctx, &late_stacks, 0);
+		}
 		if (late >= 0)
 			return KMTD_BPF_SAMPLE_LATE |
 			       start_id << KMTD_BPF_SAMPLE_START_BIT | late;

@@ -333,6 +333,7 @@ struct kmtd_bpf_counters {
 				  * room */
 	__s64 sample_budget;	 /* samples that may be sent until kmemtraced
 				  * raises the number */
+	__s64 late_budget;	 /* the same for late stacks */
 };
 
 #endif
