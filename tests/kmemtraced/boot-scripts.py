@@ -1,119 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""kmemtrace-boot, and the scripts that it includes in an initramfs.
-
-The scripts run with their absolute paths replaced by paths in a temporary directory.
-Programs such as update-initramfs and kmemtraced are scripts that log their arguments.
-"""
+"""kmemtrace-boot."""
 
 import os
 import re
 import shutil
-import subprocess
-import tempfile
 import unittest
 
-TOP_BUILDDIR = os.path.abspath(os.environ.get("top_builddir", "."))
+from boot_case import Scripts, text_of
+
 TOP_SRCDIR = os.path.abspath(os.environ.get("top_srcdir", "."))
-BUILT = os.path.join(TOP_BUILDDIR, "kmemtraced", "boot")
-TIMEOUT_S = 60
-
-
-def text_of(path):
-    """Return the text of a file."""
-    with open(path) as file:
-        return file.read()
-
-
-class Scripts(unittest.TestCase):
-    """A directory with the files of a system."""
-
-    def setUp(self):
-        self.root = tempfile.mkdtemp(prefix="kmemtrace-boot-")
-        self.addCleanup(shutil.rmtree, self.root, ignore_errors=True)
-        self.log = self.path("log")
-        self.conf = self.path("var/lib/kmemtrace/boot.conf")
-        self.run_dir = self.path("run/kmemtrace-boot")
-        self.capture = os.path.join(self.run_dir, "capture")
-        os.makedirs(self.path("var/lib"))
-        os.makedirs(self.path("run"))
-        self.put("proc/cmdline", "root=/dev/vda ro quiet\n")
-        self.put("usr/share/initramfs-tools/hooks/kmemtrace", "")
-        os.makedirs(self.path("lib/modules/6.12.1-test"))
-        self.put("log", "")
-        self.put_program("update-initramfs", "[ ! -e \"$ROOT/fail-rebuild\" ]")
-        self.put_program("systemctl", "")
-        self.put_program("umount", "rm -rf \"$1\"")
-        self.put_program("mount", "[ ! -e \"$ROOT/fail-mount\" ]")
-        self.put_program("id", "echo 0")
-        self.put_program("kmemtraced", "[ ! -e \"$ROOT/fail-daemon\" ]")
-
-    def path(self, name):
-        """Return a path below the directory of this test."""
-        return os.path.join(self.root, name)
-
-    def put(self, name, text):
-        """Write a file, and make the directories above it."""
-        path = self.path(name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w") as file:
-            file.write(text)
-        return path
-
-    def put_program(self, name, body):
-        """Write a program that logs its arguments before it runs the body."""
-        path = self.put(f"bin/{name}", "#!/bin/sh\n"
-                        f"echo {name} \"$*\" >>\"$LOG\"\n{body}\n")
-        os.chmod(path, 0o755)
-
-    def script(self, name):
-        """Copy a script of the build, with paths of this test."""
-        text = text_of(os.path.join(BUILT, name))
-        text = re.sub(r"(?<![\w$}])/(run|proc|etc|usr/share|usr/lib|lib/modules)\b",
-                      lambda match: f"{self.root}/{match[1]}", text)
-        text = re.sub(r"/[\w/.-]*/lib/kmemtrace\b(?!/start)",
-                      self.path("var/lib/kmemtrace"), text)
-        text = re.sub(r"/\S*/kmemtrace(?=/boot/start)",
-                      self.path("libexec/kmemtrace"), text)
-        # By its path: PATH may have the real one.
-        text = re.sub(r"\S*/kmemtraced\b", self.path("bin/kmemtraced"), text)
-        path = self.put(f"scripts/{name}", text)
-        os.chmod(path, 0o755)
-        return path
-
-    def call(self, name, *args, status=0, **variables):
-        """Run a script; return its output."""
-        env = dict(os.environ, ROOT=self.root, LOG=self.log,
-                   PATH=self.path("bin") + ":" + os.environ["PATH"],
-                   **variables)
-        done = subprocess.run([self.script(name), *args], env=env,
-                              capture_output=True, text=True, check=False,
-                              timeout=TIMEOUT_S)
-        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
-        return done.stdout + done.stderr
-
-    def boot(self, *args, status=0):
-        """Run kmemtrace-boot."""
-        return self.call("kmemtrace-boot", *args, status=status)
-
-    def calls(self):
-        """Return the programs that ran since the last call of this function."""
-        lines = [line for line in text_of(self.log).splitlines()
-                 if not line.startswith("id ")]
-        self.put("log", "")
-        return lines
-
-    def values(self):
-        """Return the contents of boot.conf."""
-        return dict(line.split("=", 1)
-                    for line in text_of(self.conf).splitlines())
-
-    def put_capture(self, complete="true"):
-        """Write the capture of a kmemtraced that has ended."""
-        self.put("run/kmemtrace-boot/capture/kmemtrace.meta",
-                 f"[capture]\ncomplete={complete}\n")
-        self.put("run/kmemtrace-boot/capture/cpu0.out", "records")
-        self.put("run/kmemtrace-boot/log", "kmemtraced: warning: a message\n")
 
 
 class Command(Scripts):
@@ -301,100 +197,6 @@ class Command(Scripts):
         page = text_of(os.path.join(TOP_SRCDIR, "man", "kmemtrace-boot.8"))
         for long in re.findall(r"--([a-z]+)=", self.boot("--help")):
             self.assertRegex(page, rf"(?m)^\.It .*Fl -{long} Ns = ")
-
-
-class Start(Scripts):
-    """The script that starts kmemtraced in an initramfs."""
-
-    def start(self, conf="mode=once\n", cmdline=""):
-        """Run the script; return the arguments of kmemtraced and mount."""
-        shutil.rmtree(self.run_dir, ignore_errors=True)
-        if conf is not None:
-            self.put("etc/kmemtrace-boot.conf", conf)
-        self.put("proc/cmdline", f"root=/dev/vda * {cmdline}\n")
-        self.assertEqual(self.call("start"), "")
-        return self.calls()
-
-    def arguments(self, source=""):
-        """Return the expected arguments of kmemtraced."""
-        return (f"kmemtraced -q --initramfs={self.run_dir}/pid -D "
-                f"{self.capture}{source}")
-
-    def test_start(self):
-        self.assertEqual(self.start(), [
-            "mount -t tmpfs -o size=25%,mode=0700,nosuid,nodev,noexec "
-            f"kmemtrace-boot {self.capture}", self.arguments()])
-        self.assertEqual(os.stat(self.run_dir).st_mode & 0o777, 0o700)
-        mount, daemon = self.start("mode=once\nsource=ftrace\nsize=1g\n")
-        self.assertIn("size=1g,", mount)
-        self.assertEqual(daemon, self.arguments(" -s ftrace"))
-
-    def test_not_included(self):
-        self.assertEqual(self.start(conf=None), [])
-        self.assertFalse(os.path.exists(self.run_dir))
-
-    def test_parameters(self):
-        parameter = "mode=parameter\nsource=\n"
-        for words in "rd.kmemtrace=0", "rd.kmemtrace=no":
-            self.assertEqual(self.start(cmdline=words), [])
-        self.assertEqual(self.start(parameter), [])
-        self.assertEqual(self.start(parameter, "rd.kmemtrace=2"), [])
-        for words in "rd.kmemtrace=1", "quiet rd.kmemtrace", "rd.kmemtrace=yes":
-            self.assertEqual(self.start(parameter, words)[-1],
-                             self.arguments())
-        self.assertEqual(self.start("source=bpf\n", "rd.kmemtrace=ftrace")[-1],
-                         self.arguments(" -s ftrace"))
-
-    def test_failures(self):
-        """The script succeeds whatever fails, because the boot must continue."""
-        self.put("fail-daemon", "")
-        self.assertEqual(len(self.start()), 2)
-        self.put("fail-mount", "")
-        self.assertEqual(len(self.start()), 1)
-        os.unlink(self.path("bin/kmemtraced"))
-        os.unlink(self.path("fail-mount"))
-        self.assertEqual(len(self.start()), 1)
-        shutil.rmtree(self.path("run"))
-        self.put("run", "not a directory")
-        self.assertEqual(self.call("start").count("mkdir"), 1)
-
-
-class Hook(Scripts):
-    """The hook of initramfs-tools."""
-
-    def setUp(self):
-        super().setUp()
-        self.image = self.path("image")
-        os.makedirs(self.image)
-        self.put("usr/share/initramfs-tools/hook-functions",
-                 "copy_exec() { echo copy_exec \"$1\" >>\"$LOG\"; }\n")
-
-    def hook(self, *args):
-        """Run the hook; return the files of the image. The paths in the image are
-        below this test's directory, too."""
-        self.call("initramfs-tools/kmemtrace", *args, DESTDIR=self.image)
-        return sorted(os.path.relpath(os.path.join(folder, name),
-                                      self.image + self.root)
-                      for folder, _, names in os.walk(self.image)
-                      for name in names)
-
-    def test_disabled(self):
-        self.assertEqual(self.hook(), [])
-        self.assertEqual(self.calls(), [])
-
-    def test_enabled(self):
-        self.put("var/lib/kmemtrace/boot.conf", "mode=once\n")
-        start = self.put("libexec/kmemtrace/boot/start", "a script")
-        os.chmod(start, 0o755)
-        self.assertEqual(self.hook(), ["etc/kmemtrace-boot.conf",
-                                       "usr/lib/kmemtrace/start"])
-        self.assertTrue(os.access(os.path.join(
-            self.image + self.root, "usr/lib/kmemtrace/start"), os.X_OK))
-        self.assertEqual(self.calls(), ["copy_exec " + self.path("bin/kmemtraced")])
-
-    def test_prerequisites(self):
-        self.put("var/lib/kmemtrace/boot.conf", "")
-        self.assertEqual(self.hook("prereqs"), [])
 
 
 if __name__ == "__main__":
