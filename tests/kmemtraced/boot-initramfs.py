@@ -4,9 +4,10 @@
 
 import os
 import shutil
+import subprocess
 import unittest
 
-from boot_case import Scripts
+from boot_case import Scripts, text_of
 
 
 class Start(Scripts):
@@ -51,12 +52,23 @@ class Start(Scripts):
         self.assertEqual(self.start("source=bpf\n", "rd.kmemtrace=ftrace")[-1],
                          self.arguments(" -s ftrace"))
 
+    def test_kdump(self):
+        """A kdump kernel is recorded only if its parameters request that."""
+        self.put("proc/vmcore", "")
+        self.assertEqual(self.start(), [])
+        self.assertEqual(self.start(cmdline="rd.kmemtrace=1")[-1],
+                         self.arguments())
+        self.assertEqual(self.start(cmdline="rd.kmemtrace=bpf")[-1],
+                         self.arguments(" -s bpf"))
+
     def test_failures(self):
         """The script succeeds whatever fails, because the boot must continue."""
         self.put("fail-daemon", "")
         self.assertEqual(len(self.start()), 2)
         self.put("fail-mount", "")
         self.assertEqual(len(self.start()), 1)
+        self.assertIn("no tmpfs",
+                      text_of(os.path.join(self.run_dir, "log")))
         os.unlink(self.path("bin/kmemtraced"))
         os.unlink(self.path("fail-mount"))
         self.assertEqual(len(self.start()), 1)
@@ -75,10 +87,11 @@ class Hook(Scripts):
         self.put("usr/share/initramfs-tools/hook-functions",
                  "copy_exec() { echo copy_exec \"$1\" >>\"$LOG\"; }\n")
 
-    def hook(self, *args):
+    def hook(self, *args, **variables):
         """Run the hook; return the files of the image. The paths in the image are
         below this test's directory, too."""
-        self.call("initramfs-tools/kmemtrace", *args, DESTDIR=self.image)
+        self.call("initramfs-tools/kmemtrace", *args, DESTDIR=self.image,
+                  **variables)
         return sorted(os.path.relpath(os.path.join(folder, name),
                                       self.image + self.root)
                       for folder, _, names in os.walk(self.image)
@@ -98,9 +111,39 @@ class Hook(Scripts):
             self.image + self.root, "usr/lib/kmemtrace/start"), os.X_OK))
         self.assertEqual(self.calls(), ["copy_exec " + self.path("bin/kmemtraced")])
 
+    def test_kernel(self):
+        """An initramfs of another kernel does not get kmemtraced."""
+        self.put("var/lib/kmemtrace/boot.conf", "mode=once\nkernel=6.12.1-test\n")
+        self.put("libexec/kmemtrace/boot/start", "a script")
+        self.assertEqual(self.hook(version="6.12.1"), [])
+        self.assertEqual(self.calls(), [])
+        self.assertEqual(len(self.hook(version="6.12.1-test")), 2)
+
     def test_prerequisites(self):
         self.put("var/lib/kmemtrace/boot.conf", "")
         self.assertEqual(self.hook("prereqs"), [])
+
+
+class Dracut(Scripts):
+    """The module of dracut."""
+
+    def check(self, status, kernel="6.12.1-test"):
+        """Call the function check() of the module as dracut does."""
+        module = self.script("dracut/module-setup.sh")
+        done = subprocess.run(["bash", "-c", f". {module}; check"], check=False,
+                              env=dict(os.environ, kernel=kernel))
+        self.assertEqual(done.returncode, status)
+
+    def test_check(self):
+        self.check(255)
+        self.put("var/lib/kmemtrace/boot.conf", "mode=once\nkernel=\n")
+        self.check(0)
+
+    def test_kernel(self):
+        """An initramfs of another kernel does not get kmemtraced."""
+        self.put("var/lib/kmemtrace/boot.conf", "mode=once\nkernel=6.12.1-test\n")
+        self.check(0)
+        self.check(255, "6.12.1")
 
 
 if __name__ == "__main__":

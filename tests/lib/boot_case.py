@@ -42,7 +42,8 @@ class Scripts(unittest.TestCase):
         self.put_program("update-initramfs", "[ ! -e \"$ROOT/fail-rebuild\" ]")
         self.put_program("systemctl", "")
         self.put_program("umount", "rm -rf \"$1\"")
-        self.put_program("mount", "[ ! -e \"$ROOT/fail-mount\" ]")
+        self.put_program("mount", "[ ! -e \"$ROOT/fail-mount\" ] || "
+                         "{ echo mount: no tmpfs >&2; exit 1; }")
         self.put_program("id", "echo 0")
         self.put_program("kmemtraced", "[ ! -e \"$ROOT/fail-daemon\" ]")
 
