@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 KMEMTRACED_TESTS = \
 	tests/kmemtraced/boot-initramfs.py \
+	tests/kmemtraced/boot-kernels.py \
 	tests/kmemtraced/boot-scripts.py \
 	tests/kmemtraced/buffers.py \
 	tests/kmemtraced/command.py \

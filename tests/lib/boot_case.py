@@ -37,9 +37,22 @@ class Scripts(unittest.TestCase):
         os.makedirs(self.path("run"))
         self.put("proc/cmdline", "root=/dev/vda ro quiet\n")
         self.put("usr/share/initramfs-tools/hooks/kmemtrace", "")
-        os.makedirs(self.path("lib/modules/6.12.1-test"))
+        self.kernel("6.12.1-test")
+        self.begin_boot("1")
         self.put("log", "")
-        self.put_program("update-initramfs", "[ ! -e \"$ROOT/fail-rebuild\" ]")
+        self.put_program("update-initramfs", """
+[ ! -e "$ROOT/fail-rebuild" ] && [ ! -e "$ROOT/fail-rebuild-$3" ] || exit 1
+[ ! -e "$ROOT/skip-rebuild" ] || exit 0
+rm -rf "$ROOT/image"
+version=$3 DESTDIR=$ROOT/image "$ROOT/scripts/initramfs-tools/kmemtrace"
+find "$ROOT/image" -type f >"$ROOT/boot/initrd.img-$3.new" 2>/dev/null
+mv "$ROOT/boot/initrd.img-$3.new" "$ROOT/boot/initrd.img-$3"
+""")
+        self.put_program("uname", "echo 6.12.1-test")
+        self.put("usr/share/initramfs-tools/hook-functions",
+                 "copy_exec() { :; }\n")
+        self.put("libexec/kmemtrace/boot/start", "")
+        self.script("initramfs-tools/kmemtrace")
         self.put_program("systemctl", "")
         self.put_program("umount", "rm -rf \"$1\"")
         self.put_program("mount", "[ ! -e \"$ROOT/fail-mount\" ] || "
@@ -59,6 +72,22 @@ class Scripts(unittest.TestCase):
             file.write(text)
         return path
 
+    def kernel(self, version):
+        """Install a kernel with an initramfs."""
+        self.put(f"lib/modules/{version}/modules.dep", "")
+        self.put(f"boot/initrd.img-{version}", "")
+
+    def included(self):
+        """Return the versions of the kernels whose initramfs has kmemtraced."""
+        return sorted(name.removeprefix("initrd.img-")
+                      for name in os.listdir(self.path("boot"))
+                      if "kmemtrace/start" in text_of(self.path("boot/" + name)))
+
+    def begin_boot(self, number):
+        """Begin another boot, which is not recorded yet."""
+        self.put("proc/sys/kernel/random/boot_id", number + "\n")
+        shutil.rmtree(self.run_dir, ignore_errors=True)
+
     def put_program(self, name, body):
         """Write a program that logs its arguments before it runs the body."""
         path = self.put(f"bin/{name}", "#!/bin/sh\n"
@@ -68,7 +97,7 @@ class Scripts(unittest.TestCase):
     def script(self, name):
         """Copy a script of the build, with paths of this test."""
         text = text_of(os.path.join(BUILT, name))
-        text = re.sub(r"(?<![\w$}])/(run|proc|etc|usr/share|usr/lib|lib/modules)\b",
+        text = re.sub(r"(?<![\w$}])/(run|proc|etc|boot|usr/share|usr/lib|lib/modules)\b",
                       lambda match: f"{self.root}/{match[1]}", text)
         text = re.sub(r"/[\w/.-]*/lib/kmemtrace\b(?!/start)",
                       self.path("var/lib/kmemtrace"), text)
@@ -98,7 +127,7 @@ class Scripts(unittest.TestCase):
     def calls(self):
         """Return the programs that ran since the last call of this function."""
         lines = [line for line in text_of(self.log).splitlines()
-                 if not line.startswith("id ")]
+                 if line.split()[0] not in ("id", "uname")]
         self.put("log", "")
         return lines
 
