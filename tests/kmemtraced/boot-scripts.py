@@ -46,12 +46,23 @@ class Command(Scripts):
     def test_refused(self):
         """Invalid options change nothing."""
         os.makedirs(self.path("full/x"))
+        os.symlink("nowhere", self.path("link"))
         for options, message in (
                 (["-s", "perf"], "neither relay, bpf nor ftrace"),
                 (["-w", "soon"], "not a number of seconds"),
                 (["-w"], "needs a value"), (["--wait"], "needs a value"),
                 (["-m", "1t"], "not a number with"),
-                (["-m", "%"], "not a number with"),
+                (["-m", "%"], "not a percentage"),
+                (["-m", "0%"], "not a percentage"),
+                (["-m", "91%"], "not a percentage"),
+                (["-m", "100%"], "not a percentage"),
+                (["-m", "0"], "not a number from 1"),
+                (["-m", "0g"], "not a number from 1"),
+                (["-m", "1234567890g"], "not a number from 1"),
+                (["-m", "25"], "has no unit"),
+                (["-m", "k"], "not a number with"),
+                (["-D", self.path("link")], "symbolic link"),
+                (["-D", self.path("link/")], "symbolic link"),
                 (["-D", "here"], "not an absolute path"),
                 (["-D", self.path("full")], "not an empty directory"),
                 (["-k", "5.0"], "there is no"), (["-x"], "unknown option"),
@@ -161,6 +172,50 @@ class Command(Scripts):
         os.unlink(self.path("bin/cp"))
         self.boot("save", "-D", self.path("elsewhere"))
         self.assertEqual(text_of(self.path("elsewhere/cpu0.out")), "records")
+
+    def test_sizes(self):
+        for size in "1%", "90%", "1k", "999999999m":
+            self.boot("enable", "-m", size)
+            self.assertEqual(self.values()["size"], size)
+
+    def test_empty_directory(self):
+        """An empty directory is kept until the capture replaces it."""
+        target = self.path("empty")
+        os.mkdir(target)
+        self.boot("enable", "-D", target + "/")
+        self.assertEqual(self.values()["directory"], target)
+        self.assertTrue(os.path.isdir(target))
+        self.put_capture()
+        self.boot("save", "--directory", target)
+        self.assertIn("cpu0.out", os.listdir(target))
+
+    def test_no_room(self):
+        """A capture that the file system has no room for is not copied."""
+        self.put_capture()
+        self.put_program("du", "printf '4000000\\tcapture\\n'")
+        self.put_program("df", "printf '  Avail\\n3999999\\n'")
+        self.put_program("cp", "")
+        output = self.boot("save", status=1)
+        self.assertIn("has 3907 MB", output)
+        self.assertIn("only 3906 MB free", output)
+        self.assertFalse([call for call in self.calls() if "cp" in call])
+        self.assertIn("is in " + self.capture, self.boot("status"))
+
+    def test_planted_link(self):
+        """A link of another user in the place of the copy is not followed."""
+        self.put_capture()
+        target = self.path("tmp/here")
+        os.makedirs(self.path("tmp"))
+        os.makedirs(self.path("elsewhere"))
+        # The other user is faster than kmemtrace-boot.
+        self.put_program("df", f"ln -s {self.path('elsewhere')} "
+                         f"{target}.partial; printf 'Avail\\n9999999\\n'")
+        self.boot("save", "-D", target, status=1)
+        self.assertEqual(os.listdir(self.path("elsewhere")), [])
+        os.unlink(target + ".partial")
+        os.unlink(self.path("bin/df"))
+        self.boot("save", "-D", target)
+        self.assertIn("cpu0.out", os.listdir(target))
 
     def test_save_nothing(self):
         """A boot that was not recorded cancels the recording of the next one."""
