@@ -2,6 +2,7 @@
 KMEMTRACED_TESTS = \
 	tests/kmemtraced/boot-initramfs.py \
 	tests/kmemtraced/boot-kernels.py \
+	tests/kmemtraced/boot-package.py \
 	tests/kmemtraced/boot-scripts.py \
 	tests/kmemtraced/buffers.py \
 	tests/kmemtraced/command.py \
