@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -16,6 +17,10 @@
 /* How long the boot waits for the recording to begin. */
 #define READY_WAIT_MS (120 * 1000)
 
+/* How long the boot waits for a child process that failed to end. */
+#define EXIT_WAIT_MS (10 * 1000)
+#define EXIT_POLL_US (10 * 1000)
+
 /* The root directory of process 1, relative to the mount point of proc. */
 #define ROOT_OF_INIT "1/root"
 
@@ -24,29 +29,48 @@ struct kmtd_initramfs {
 	int proc_fd;  /* remains valid when proc is moved below the new root */
 };
 
-/* Wait for the child's report and exit. */
-static void G_GNUC_NORETURN wait_and_exit(pid_t child, int ready_fd)
+/* Return the exit status of a child process that has begun to end. */
+static int end_status(pid_t child, int exit_ms)
+{
+	gint64 deadline = g_get_monotonic_time() + exit_ms * 1000LL;
+	int status;
+	pid_t ended;
+
+	while ((ended = waitpid(child, &status, WNOHANG)) == 0 &&
+	       g_get_monotonic_time() < deadline)
+		g_usleep(EXIT_POLL_US);
+	if (ended == 0) {
+		fprintf(stderr,
+			"kmemtraced: the recording has failed, but process "
+			"%ld has not ended after %d s; it is killed\n",
+			(long)child, exit_ms / 1000);
+		kill(child, SIGKILL);
+	}
+	/* The child has printed the reason of its failure. */
+	if (ended == child && WIFEXITED(status))
+		return WEXITSTATUS(status);
+	return EXIT_FAILURE;
+}
+
+int kmtd_initramfs_wait(pid_t child, int ready_fd, int ready_ms, int exit_ms)
 {
 	struct pollfd fd = {.fd = ready_fd, .events = POLLIN};
 	char byte;
-	int status, r;
+	int r;
 
 	do
-		r = poll(&fd, 1, READY_WAIT_MS);
+		r = poll(&fd, 1, ready_ms);
 	while (r < 0 && errno == EINTR);
 	if (r == 0) {
 		fprintf(stderr,
 			"kmemtraced: warning: the recording has not begun "
 			"after %d s; process %ld continues in the background\n",
-			READY_WAIT_MS / 1000, (long)child);
-		_exit(EXIT_SUCCESS);
+			ready_ms / 1000, (long)child);
+		return EXIT_SUCCESS;
 	}
 	if (read(ready_fd, &byte, 1) == 1)
-		_exit(EXIT_SUCCESS);
-	/* The child has ended, and has printed the reason. */
-	if (waitpid(child, &status, 0) == child && WIFEXITED(status))
-		_exit(WEXITSTATUS(status));
-	_exit(EXIT_FAILURE);
+		return EXIT_SUCCESS;
+	return end_status(child, exit_ms);
 }
 
 static gboolean write_pid(const char *path, GError **error)
@@ -83,7 +107,8 @@ KmtdInitramfs *kmtd_initramfs_start(char **argv, const char *pid_file,
 	child = fork();
 	if (child > 0) {
 		close(fds[1]);
-		wait_and_exit(child, fds[0]);
+		_exit(kmtd_initramfs_wait(child, fds[0], READY_WAIT_MS,
+					  EXIT_WAIT_MS));
 	}
 	close(fds[0]);
 	if (child < 0) {

@@ -8,14 +8,16 @@
 #define KMEMTRACED_INITRAMFS_H
 
 #include <glib.h>
+#include <sys/types.h>
 
 typedef struct kmtd_initramfs KmtdInitramfs;
 
 /*
  * Fork, write the number of the child process to @pid_file, and return in the
  * child only. The parent process waits until the child calls
- * kmtd_initramfs_ready() or ends, for two minutes at most, and exits: with
- * status 0 unless the child has ended.
+ * kmtd_initramfs_ready() or ends, for two minutes at most, and ten seconds
+ * more for a child that fails but does not end. The parent exits with
+ * status 0 unless the child has failed.
  *
  * The first character of argv[0] becomes '@' in the child, which makes systemd
  * spare a process of root when the root file system changes (see
@@ -25,6 +27,14 @@ typedef struct kmtd_initramfs KmtdInitramfs;
  */
 KmtdInitramfs *kmtd_initramfs_start(char **argv, const char *pid_file,
 				    const char *proc, GError **error);
+
+/*
+ * Wait in the parent process, and return its exit status. @ready_fd: the pipe
+ * from the child. @ready_ms: how long the child may take to write to the pipe
+ * or to close it. @exit_ms: how long a child that has closed the pipe without
+ * writing may take to end; it is killed afterwards.
+ */
+int kmtd_initramfs_wait(pid_t child, int ready_fd, int ready_ms, int exit_ms);
 
 /* Let the parent process exit, because the recording has begun. */
 void kmtd_initramfs_ready(KmtdInitramfs *initramfs);

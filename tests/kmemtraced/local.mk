@@ -36,6 +36,14 @@ tests_kmemtraced_shim_so_CPPFLAGS = $(AM_CPPFLAGS)
 tests_kmemtraced_shim_so_LDFLAGS = -shared
 tests_kmemtraced_shim_so_LDADD = -ldl
 
+check_PROGRAMS += tests/kmemtraced/initramfs-unit
+tests_kmemtraced_initramfs_unit_SOURCES = \
+	kmemtraced/initramfs.c lib/capture/error.c \
+	tests/kmemtraced/initramfs-unit.c
+tests_kmemtraced_initramfs_unit_CPPFLAGS = $(AM_CPPFLAGS)
+tests_kmemtraced_initramfs_unit_LDADD = $(GLIB_LIBS)
+TESTS += tests/kmemtraced/initramfs-unit
+
 check_PROGRAMS += tests/kmemtraced/summary-unit
 tests_kmemtraced_summary_unit_SOURCES = \
 	kmemtraced/summary.c tests/kmemtraced/summary-unit.c
