@@ -3,6 +3,8 @@
 
 #include "report/leaks.h"
 
+#include <string.h>
+
 /*
  * Return whether the recording of frees of this kind was switched off at any
  * time, or the recorder recorded only some of the events.
@@ -15,6 +17,73 @@ static gboolean frees_are_off(const KmtAggregate *aggregate, KmtKind kind)
 		return off & (1U << KMEMTRACE_TYPE_KMALLOC |
 			      1U << KMEMTRACE_TYPE_CACHE);
 	return kind < KMT_KIND_SLAB && off & (1U << kind);
+}
+
+/* Functions that allocate memory in which an allocator keeps objects. */
+static const struct {
+	const char *function;
+	KmtKind kind;	 /* of this memory, a result of kmt_kind_layer() */
+	KmtKind objects; /* kind of the objects */
+} allocators[] = {
+	{"alloc_slab_page", KMT_KIND_PAGES, KMT_KIND_SLAB},
+	{"allocate_slab", KMT_KIND_PAGES, KMT_KIND_SLAB},
+	{"new_slab", KMT_KIND_PAGES, KMT_KIND_SLAB},
+	{"cache_grow_begin", KMT_KIND_PAGES, KMT_KIND_SLAB},
+	{"kmem_getpages", KMT_KIND_PAGES, KMT_KIND_SLAB},
+	{"slob_new_pages", KMT_KIND_PAGES, KMT_KIND_SLAB},
+	{"alloc_vmap_area", KMT_KIND_SLAB, KMT_KIND_VMALLOC},
+};
+
+/* Return the name of the function that allocated, without a suffix of the
+ * compiler, or NULL. The caller frees the string. */
+static char *allocating_function(const KmtGroups *groups, const KmtGroup *group)
+{
+	const KmtBy *by = groups->options.by;
+	char *name = NULL;
+	guint i;
+
+	for (i = 0; i < by->n && !name; i++) {
+		KmtSymSite site;
+		KmtSymbol symbol;
+
+		if (by->dimensions[i] == KMT_BY_FUNCTION) {
+			name = kmt_groups_value(groups, group, i);
+			continue;
+		}
+		if (by->dimensions[i] == KMT_BY_CALLSITE)
+			kmt_groups_site(groups, group, &site);
+		else if (by->dimensions[i] == KMT_BY_STACK)
+			site = kmt_groups_frame(
+				groups, kmt_groups_chain(groups, group, i), 0);
+		else
+			continue;
+		if (kmt_symbolizer_symbol(groups->options.symbolizer, &site,
+					  &symbol))
+			name = g_strdup(symbol.name);
+	}
+	if (name)
+		name[strcspn(name, ".")] = '\0';
+	return name;
+}
+
+/*
+ * Return whether a group is memory of an allocator for objects of another kind,
+ * which is in the capture; set *objects to this kind.
+ */
+static gboolean is_of_allocator(const KmtAggregate *aggregate,
+				const KmtGroup *group, KmtKind *objects)
+{
+	g_autofree char *name = allocating_function(aggregate->groups, group);
+	guint i;
+
+	for (i = 0; name && i < G_N_ELEMENTS(allocators); i++) {
+		if (strcmp(name, allocators[i].function) ||
+		    kmt_kind_layer(group->kind) != allocators[i].kind)
+			continue;
+		*objects = allocators[i].objects;
+		return aggregate->kinds[*objects].allocs > 0;
+	}
+	return FALSE;
 }
 
 static gboolean is_leak(const KmtAggregate *aggregate, const KmtGroup *group,
@@ -37,9 +106,12 @@ static gboolean is_leak(const KmtAggregate *aggregate, const KmtGroup *group,
 	leak->growth = growth->last - growth->first;
 	leak->reused = kmt_report_field_get(kmt_report_field_find("reused"),
 					    aggregate, group);
-	leak->frees_missing = frees_are_off(aggregate, group->kind) ||
-			      (leak->reused.type == KMT_FIGURE_INTEGER &&
-			       leak->reused.integer > group->totals.frees);
+	if (frees_are_off(aggregate, group->kind) ||
+	    (leak->reused.type == KMT_FIGURE_INTEGER &&
+	     leak->reused.integer > group->totals.frees))
+		leak->doubt = KMT_LEAK_FREES_MISSING;
+	else if (is_of_allocator(aggregate, group, &leak->objects))
+		leak->doubt = KMT_LEAK_ALLOCATOR;
 	leak->age_median = kmt_histogram_percentile(&detail->ages, 50);
 	leak->lifetime_p99 = kmt_histogram_percentile(&detail->lifetimes, 99);
 	return !leak->frees || leak->age_median > leak->lifetime_p99;
@@ -50,8 +122,8 @@ static gint compare_leaks(gconstpointer a, gconstpointer b, gpointer user)
 	const KmtLeak *x = a, *y = b;
 	gint order;
 
-	if (x->frees_missing != y->frees_missing)
-		return x->frees_missing - y->frees_missing;
+	if (x->doubt != y->doubt)
+		return x->doubt < y->doubt ? -1 : 1;
 	if (x->growth != y->growth)
 		return x->growth > y->growth ? -1 : 1;
 	order = kmt_groups_compare(user, x->group, y->group);

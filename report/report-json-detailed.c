@@ -67,7 +67,12 @@ static void add_leaks(KmtJson *json, const KmtReport *report)
 					     leak->in_use);
 		kmt_json_u64(json, "frees", leak->group->totals.frees);
 		kmt_report_json_add_figure(json, "reused", &leak->reused);
-		kmt_json_flag(json, "frees_not_seen", leak->frees_missing);
+		kmt_json_flag(json, "frees_not_seen",
+			      leak->doubt == KMT_LEAK_FREES_MISSING);
+		kmt_json_text(json, "keeps_objects_of",
+			      leak->doubt == KMT_LEAK_ALLOCATOR
+				      ? kmt_kind_name(leak->objects)
+				      : NULL);
 		kmt_json_u64(json, "age_median", leak->age_median);
 		kmt_json_known_u64(json, "lifetime_p99", leak->frees > 0,
 				   leak->lifetime_p99);

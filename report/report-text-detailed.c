@@ -142,9 +142,10 @@ static void print_reused(FILE *out, const KmtReport *report,
 		";\n    %s of its addresses were allocated again without a "
 		"recorded free%s",
 		reused,
-		leak->frees_missing ? ":\n    its frees are not recorded, so "
-				      "this is no sign of a leak"
-				    : "");
+		leak->doubt == KMT_LEAK_FREES_MISSING
+			? ":\n    its frees are not recorded, so this is no "
+			  "sign of a leak"
+			: "");
 }
 
 static void print_leak(FILE *out, const KmtReport *report, const KmtLeak *leak)
@@ -175,28 +176,40 @@ static void print_leak(FILE *out, const KmtReport *report, const KmtLeak *leak)
 	fputc('\n', out);
 }
 
+/* Titles of the lists of candidates, in the order of kmt_leaks_find(). */
+static const struct {
+	KmtLeakDoubt doubt;
+	const char *title;
+} leak_lists[] = {
+	{KMT_LEAK_LIKELY, "LEAK CANDIDATES"},
+	{KMT_LEAK_ALLOCATOR,
+	 "OTHER GROUPS THAT GREW (allocators keep objects of other groups in "
+	 "them)"},
+	{KMT_LEAK_FREES_MISSING,
+	 "OTHER GROUPS THAT GREW (most of their frees are not recorded)"},
+};
+
 /*
- * Print the candidates from index @from on whose frees_missing field equals
- * @frees_missing. Return the index of the first other candidate.
+ * Print the candidates from index @from on with @doubt. Return the index of the
+ * first other candidate.
  */
 static guint print_leak_list(FILE *out, const KmtReport *report,
 			     const GArray *leaks, guint from,
-			     gboolean frees_missing)
+			     KmtLeakDoubt doubt)
 {
-	guint i, n = 0, left_out = 0;
+	guint i, left_out = 0;
 
 	for (i = from; i < leaks->len; i++) {
 		const KmtLeak *leak = &g_array_index(leaks, KmtLeak, i);
 
-		if (leak->frees_missing != frees_missing)
+		if (leak->doubt != doubt)
 			break;
-		if (report->max_lines && n >= report->max_lines)
+		if (report->max_lines && i - from >= report->max_lines)
 			left_out++;
 		else
 			print_leak(out, report, leak);
-		n++;
 	}
-	if (!n)
+	if (i == from)
 		fputs("none\n", out);
 	if (left_out)
 		fprintf(out, "(%u more)\n", left_out);
@@ -207,15 +220,18 @@ static void print_leaks(const KmtReport *report, FILE *out)
 {
 	g_autoptr(GArray) leaks = kmt_leaks_find(
 		report->aggregate, kmt_report_is_selected, report);
-	guint next;
+	guint i, next = 0;
 
-	kmt_text_print_title(out, "LEAK CANDIDATES");
-	next = print_leak_list(out, report, leaks, 0, FALSE);
-	if (next < leaks->len) {
-		kmt_text_print_title(out,
-				     "OTHER GROUPS THAT GREW (most of their "
-				     "frees are not recorded)");
-		print_leak_list(out, report, leaks, next, TRUE);
+	for (i = 0; i < G_N_ELEMENTS(leak_lists); i++) {
+		KmtLeakDoubt doubt = leak_lists[i].doubt;
+
+		/* Only the list of leaks is shown if it is empty. */
+		if (doubt != KMT_LEAK_LIKELY &&
+		    (next == leaks->len ||
+		     g_array_index(leaks, KmtLeak, next).doubt != doubt))
+			continue;
+		kmt_text_print_title(out, leak_lists[i].title);
+		next = print_leak_list(out, report, leaks, next, doubt);
 	}
 	if (leaks->len)
 		kmt_text_print_legend(report, out);

@@ -17,6 +17,12 @@ TITLES = {"callsite": ("call site", "call sites"),
           "size": ("size", "sizes"), "cpu": ("CPU", "CPUs"),
           "node": ("node", "nodes"), "gfp": ("gfp flags", "gfp flags"),
           "comm": ("command", "commands"), "cgroup": ("cgroup", "cgroups")}
+# Memory in which an allocator keeps objects: its kind, the function that allocates
+# the memory, and the kind of the objects.
+ALLOCATORS = {("slab", "alloc_vmap_area"): "vmalloc",
+              **{("pages", name): "slab" for name in (
+                  "alloc_slab_page", "allocate_slab", "new_slab", "cache_grow_begin",
+                  "kmem_getpages", "slob_new_pages")}}
 ALIASES = {"bytes": "allocated", "hit": "allocs", "pingpong": "cross-cpu"}
 
 
@@ -384,10 +390,24 @@ class Output:
         """Return whether most frees of a group are not recorded."""
         return (self.figure("reused", group) or 0) > group.totals.frees
 
+    def keeps_objects_of(self, group):
+        """Return the kind of the objects that an allocator keeps in a group."""
+        functions = [self.text_of("function", value) if dimension == "function"
+                     else (self.naming.symbol(value) or [""])[0]
+                     for dimension, value in zip(self.options.by, group.values)
+                     if dimension in ("callsite", "function")]
+        objects = ALLOCATORS.get((layer_of(group.kind),
+                                  "".join(functions[:1]).split(".")[0]))
+        if (not objects or self.is_unfreed(group)
+                or not self.figures.kinds[objects].allocs):
+            return None
+        return objects
+
     def leaks(self):
-        """Return leak candidates by growth; groups without frees come last."""
+        """Return leak candidates by growth; doubtful groups come last."""
         rows = sorted(self.figures.leaks(), key=lambda leak: (
-            self.is_unfreed(leak[0]), -leak[2], leak[0].values,
+            self.is_unfreed(leak[0]),
+            self.keeps_objects_of(leak[0]) is not None, -leak[2], leak[0].values,
             TABLE_KINDS.index(leak[0].kind)))
         return [{**self.name_of(group), "windows_grown": grown,
                  "windows": len(group.live_at_ends) - 1,
@@ -397,6 +417,7 @@ class Output:
                  "frees": group.totals.frees,
                  "reused": self.figure("reused", group),
                  "frees_not_seen": self.is_unfreed(group),
+                 "keeps_objects_of": self.keeps_objects_of(group),
                  "age_median": self.figure("age-median", group),
                  "lifetime_p99": self.figure("lifetime-p99", group)}
                 for group, grown, growth in rows]

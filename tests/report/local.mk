@@ -6,6 +6,7 @@ KMT_REPORT_TESTS = \
 	tests/report/figures.py \
 	tests/report/golden.py \
 	tests/report/marks.py \
+	tests/report/leaks.py \
 	tests/report/names.py \
 	tests/report/options.py \
 	tests/report/order.py \

@@ -1,17 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Check that a report finds the leak that vm/scenarios/bpf-leak.sh plants, and
-nothing else but memory that the kernel frees in batches after a longer time.
+nothing else as likely.
 
 Usage: leak.py CAPTURE"""
 import json
 import subprocess
 import sys
-
-
-# The kernel frees the areas of vmalloc(), such as the stacks of ended tasks, when tens
-# of megabytes have come together.
-BATCHED = ("alloc_vmap_area",)
 
 
 def main():
@@ -23,9 +18,8 @@ def main():
     for leak in leaks:
         print("leak.py:", json.dumps(leak))
     likely = [leak["symbol"].split("+")[0] for leak in leaks
-              if not leak["frees_not_seen"]]
-    if [name for name in likely if name not in BATCHED] != ["faulty_open"] \
-            or likely[0] != "faulty_open":
+              if not leak["frees_not_seen"] and not leak["keeps_objects_of"]]
+    if likely != ["faulty_open"]:
         print("leak.py: not exactly the leak of faulty_open is likely")
         return 1
     return 0
