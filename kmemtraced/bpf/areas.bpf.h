@@ -37,8 +37,10 @@ static __always_inline int vmalloc_area(__u64 *ctx, bool second)
  * many arguments (until Linux 6.6 on x86): a probe at its entry stores the
  * arguments for a probe at its exit, by the address of the return address: the
  * function calls itself for large arrays of pages. The kernel does not count
- * how often it skips a probe; other programs at probes of the same CPU may
- * cause that.
+ * how often it skips a probe: other programs at probes of the same CPU may
+ * cause that, and many tasks that wait in the function. The arguments of a call
+ * whose exit was skipped remain, until a call at the same address replaces them
+ * and counts a lost event.
  */
 struct vmalloc_arguments {
 	__u64 size, caller;
@@ -67,7 +69,15 @@ int vmalloc_enter(struct pt_regs *ctx)
 			      (const void *)(sp + 2 * sizeof(__u64)));
 	bpf_probe_read_kernel(&arguments.caller, sizeof(arguments.caller),
 			      (const void *)(sp + 3 * sizeof(__u64)));
-	bpf_map_update_elem(&vmalloc_calls, &sp, &arguments, BPF_ANY);
+	if (bpf_map_update_elem(&vmalloc_calls, &sp, &arguments, BPF_NOEXIST)) {
+		/* The exit of an earlier call was skipped; or the map is full,
+		 * and this call will not be recorded. */
+		struct context context;
+
+		if (state.recording == KMTD_BPF_RECORDING && enter(&context))
+			lose(context.control);
+		bpf_map_update_elem(&vmalloc_calls, &sp, &arguments, BPF_ANY);
+	}
 	return 0;
 }
 
