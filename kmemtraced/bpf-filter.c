@@ -239,18 +239,19 @@ static gboolean add_commands(const KmtdBpfFilter *filter,
 
 gboolean kmtd_bpf_filter_learn_cgroup(const KmtdBpfFilter *filter,
 				      const struct bpf_object *object,
-				      guint64 id, const char *path)
+				      guint64 id, const char *path,
+				      gboolean *passes)
 {
-	guint8 passes;
+	guint8 value;
 
+	*passes = TRUE;
 	if (!filter->cgroups->len)
 		return TRUE;
-	passes = kmtd_filter_has_cgroup(filter->cgroups, path) != 0;
-	/* If the map is full, the cgroup stays unknown and is recorded. */
-	bpf_map_update_elem(
-		bpf_object__find_map_fd_by_name(object, "cgroup_passes"), &id,
-		&passes, BPF_ANY);
-	return passes;
+	*passes = kmtd_filter_has_cgroup(filter->cgroups, path);
+	value = *passes != 0;
+	return bpf_map_update_elem(
+		       bpf_object__find_map_fd_by_name(object, "cgroup_passes"),
+		       &id, &value, BPF_ANY) == 0;
 }
 
 static gboolean is_named(const KmtdBpfFilter *filter, const char *name)

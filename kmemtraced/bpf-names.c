@@ -26,6 +26,7 @@ struct kmtd_bpf_names {
 	KmtdTaskChanges changes;
 	KmtdTaskCgroups *cgroups;
 	guint n_selected; /* cgroups that the filter selects */
+	guint n_unknown;  /* cgroups that the programs do not know */
 	KmtTracepointTables *caches;
 	GHashTable *by_address; /* guint64 * to GArray of CacheAt, by until */
 	guint generation;	/* number of destroyed caches */
@@ -124,9 +125,13 @@ static void end_cache(KmtdBpfNames *names, const struct kmtd_bpf_name *name)
 static void learn_cgroup(guint64 id, const char *path, gpointer data)
 {
 	KmtdBpfNames *names = data;
+	gboolean passes;
 
-	if (kmtd_bpf_filter_learn_cgroup(&names->programs->filter,
-					 names->programs->object, id, path))
+	if (!kmtd_bpf_filter_learn_cgroup(&names->programs->filter,
+					  names->programs->object, id, path,
+					  &passes))
+		names->n_unknown++;
+	if (passes)
 		names->n_selected++;
 }
 
@@ -235,6 +240,16 @@ void kmtd_bpf_names_end(KmtdBpfNames *names)
 {
 	kmtd_task_names_end(names->tasks);
 	kmtd_bpf_names_poll(names);
+}
+
+guint kmtd_bpf_names_n_unknown_cgroups(KmtdBpfNames *names)
+{
+	guint n;
+
+	g_mutex_lock(&names->lock);
+	n = names->n_unknown;
+	g_mutex_unlock(&names->lock);
+	return n;
 }
 
 void kmtd_bpf_names_conclude(KmtdBpfNames *names, gboolean is_exact,

@@ -216,12 +216,14 @@ gboolean kmtd_bpf_filter_learn(const KmtdBpfFilter *filter,
 			       const char *name);
 
 /*
- * Store for the programs whether tasks in the cgroup @id with this path are
- * recorded. Return the same.
+ * Set *passes to whether the filter selects the cgroup @id with this path, and
+ * store the result for the programs. Return FALSE if the map of the programs is
+ * full: they record the tasks of this cgroup.
  */
 gboolean kmtd_bpf_filter_learn_cgroup(const KmtdBpfFilter *filter,
 				      const struct bpf_object *object,
-				      guint64 id, const char *path);
+				      guint64 id, const char *path,
+				      gboolean *passes);
 
 /* The cache is destroyed; another one may get its address. */
 void kmtd_bpf_filter_forget(const struct bpf_object *object, guint64 cache);
@@ -437,6 +439,9 @@ gboolean kmtd_bpf_names_begin(KmtdBpfNames *names, guint *n_cgroups,
 
 /* Read the names of all tasks from /proc after the recording. */
 void kmtd_bpf_names_end(KmtdBpfNames *names);
+
+/* Return the number of cgroups that the filter cannot decide about. */
+guint kmtd_bpf_names_n_unknown_cgroups(KmtdBpfNames *names);
 
 /* Complete the names after the recording, whose last record is of @last_ns.
  * @is_exact: the queue has lost no name. */

@@ -122,6 +122,22 @@ static void warn_of_gaps(const KmtdBpf *bpf)
 	bpf->warning(text);
 }
 
+/* Warn if the filter could not decide about all cgroups. */
+static void warn_of_unknown_cgroups(const KmtdBpf *bpf)
+{
+	guint n = kmtd_bpf_names_n_unknown_cgroups(bpf->names);
+	g_autofree char *text = NULL;
+
+	if (!n || !bpf->warning)
+		return;
+	text = g_strdup_printf(
+		"there were more cgroups than the filter can tell apart (%u): "
+		"the events of %u cgroups are recorded, selected or not; use "
+		"kmemtrace-report --cgroup",
+		KMTD_BPF_CGROUPS, n);
+	bpf->warning(text);
+}
+
 static gboolean bpf_enable(KmtdSource *source, GError **error)
 {
 	KmtdBpf *bpf = (KmtdBpf *)source;
@@ -157,6 +173,7 @@ static gboolean bpf_disable(KmtdSource *source, GError **error)
 	wait_for_programs(bpf);
 	kmtd_bpf_streams_end(bpf);
 	kmtd_bpf_names_end(bpf->names);
+	warn_of_unknown_cgroups(bpf);
 	kmtd_bpf_programs_detach(&bpf->programs);
 	return TRUE;
 }
