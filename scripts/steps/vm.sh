@@ -499,7 +499,7 @@ step_stock_errors()
 	kmt_build_programs "$builddir"
 	rm -rf "$work/stock-errors"
 	"$kmt_top/vm/run" --kernel "$("$kmt_top/vm/stock" 6.12)" --builddir "$builddir" \
-		--out "$work/stock-errors" --fail-on-trouble --timeout 3600 \
+		--out "$work/stock-errors" --fail-on-trouble --timeout 7200 \
 		--program setpriv "$kmt_top/vm/scenarios/bpf-errors.sh"
 	for capture in second capable tracepoints integrity; do
 		kmemtrace-check "$work/stock-errors/$capture"
