@@ -10,8 +10,7 @@ import unittest
 from boot_case import TIMEOUT_S, Scripts, text_of
 
 TOP_SRCDIR = os.path.abspath(os.environ.get("top_srcdir", "."))
-STOP = "systemctl stop kmemtrace-boot.service"
-DISABLE = "systemctl --quiet disable kmemtrace-boot.service"
+STOP = "deb-systemd-invoke stop kmemtrace-boot.service"
 
 
 class Removal(Scripts):
@@ -20,6 +19,7 @@ class Removal(Scripts):
     def setUp(self):
         super().setUp()
         os.makedirs(self.path("run/systemd/system"))
+        self.put_program("deb-systemd-invoke", "")
         self.put_program("kmemtrace-boot", "[ ! -e \"$ROOT/fail-$1\" ]")
 
     def run_script(self, name, action="remove", status=0):
@@ -36,15 +36,14 @@ class Removal(Scripts):
         return self.calls()
 
     def test_nothing(self):
-        self.assertEqual(self.run_script("prerm"), [STOP, DISABLE])
+        self.assertEqual(self.run_script("prerm"),
+                         [STOP, "kmemtrace-boot disable"])
         self.assertEqual(self.run_script("prerm", "upgrade"), [])
 
     def test_recording(self):
         """A recording is saved before it is disabled, also if saving fails."""
         self.put("run/kmemtrace-boot/pid", "1")
-        self.put("var/lib/kmemtrace/boot.conf", "")
-        expected = [STOP, "kmemtrace-boot save", "kmemtrace-boot disable",
-                    DISABLE]
+        expected = [STOP, "kmemtrace-boot save", "kmemtrace-boot disable"]
         self.assertEqual(self.run_script("prerm"), expected)
         self.put("fail-save", "")
         self.assertEqual(self.run_script("prerm"), expected)
@@ -53,12 +52,10 @@ class Removal(Scripts):
 
     def test_no_systemd(self):
         os.rmdir(self.path("run/systemd/system"))
-        self.put("var/lib/kmemtrace/boot.conf.old", "")
         self.assertEqual(self.run_script("prerm"), ["kmemtrace-boot disable"])
 
     def test_disable_fails(self):
         """The package is not removed while an initramfs has kmemtraced."""
-        self.put("var/lib/kmemtrace/boot.conf.old", "")
         self.put("fail-disable", "")
         self.run_script("prerm", status=1)
 
