@@ -289,7 +289,9 @@ static void describe_functions(const struct btf *btf,
 		split && find_parameter(btf, split, "nr") >= 0;
 	settings->split_has_new_order =
 		split && count_parameters(btf, split) == 3;
-	settings->vfree_calls_atomic = !find_type(btf, "__vunmap");
+	/* Linux 6.3 and later do so, unless kmemtrace has patched vfree(). */
+	settings->vfree_calls_atomic = !find_type(btf, "__vunmap") &&
+				       !find_type(btf, "kmemtrace_record_slot");
 	settings->krealloc_gfp_argument =
 		gfp_argument >= 0 ? (guint8)gfp_argument : 2;
 }

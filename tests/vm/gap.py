@@ -57,7 +57,6 @@ BPF_DIFFERENCES = (
      "the tracepoint of kfree() does not tell the cache"),
     (r"gap_free_pages_held", "the pages of a held block are freed one by one"),
     (r"gap_vrealloc vmalloc", "no program sees vrealloc() in place"),
-    (r"gap_vfree_deferred", "the patched vfree() does not call vfree_atomic()"),
     (r"gap_(folio_alloc|alloc_pages_nolock) pages: gfp",
      "the flags are those of the page allocator"),
     (r"gap_alloc_pages_exact pages", "a block is recorded, and then its split"),
