@@ -18,6 +18,12 @@ HEAD = """meta
   overruns=0
 cpu 0 little size=64
 """
+KALLSYMS = """ffffffff81000000 T _stext
+ffffffff81000000 t allocate_slab.isra.0
+ffffffff81000100 t alloc_vmap_area
+ffffffff81000200 t driver_open
+ffffffff81000300 T _etext
+"""
 
 
 class Leaks(ReportCase):
@@ -25,12 +31,6 @@ class Leaks(ReportCase):
 
     def test_allocator(self):
         """The memory of an allocator is no leak if its objects are recorded."""
-        kallsyms = ("ffffffff81000000 T _stext\n"
-                    "ffffffff81000000 t allocate_slab.isra.0\n"
-                    "ffffffff81000100 t alloc_vmap_area\n"
-                    "ffffffff81000200 t driver_open\n"
-                    "ffffffff81000300 T _etext\n")
-
         def record(i, kind, site):
             return (f"alloc {kind} t={i} site=0xffffffff81000{site} "
                     f"ptr={4096 * (i + 1) + int(site, 16)} req=64 alloc=64 "
@@ -39,7 +39,7 @@ class Leaks(ReportCase):
         def leaks(*kinds):
             path = self.compiled(HEAD + "".join(
                 record(i, kind, site) for i in range(40) for kind, site in kinds))
-            self.write(os.path.join(path, "kallsyms"), kallsyms)
+            self.write(os.path.join(path, "kallsyms"), KALLSYMS)
             for by in ("callsite", "function"):
                 found = [(leak.get("function", leak.get("symbol")).split("+")[0]
                           .split(".")[0], leak["keeps_objects_of"])
@@ -70,6 +70,26 @@ class Leaks(ReportCase):
         for found, _ in leaks(own, ("kmalloc", "010")):
             self.assertEqual(sorted(found), [("allocate_slab", None),
                                              ("driver_open", None)])
+
+    def test_allocator_by_stack(self):
+        """The innermost function of a stack is the one that allocates."""
+        path = self.compiled(
+            HEAD.replace("=64", "=72").replace("cpu 0", """stacks
+  : # kmemtrace: stacks
+  : # columns: stack addresses
+  1 ffffffff81000010,ffffffff81000210
+  2 ffffffff81000210,ffffffff81000010
+cpu 0""") + "".join(
+                f"alloc {kind} t={i} site=0xffffffff81000{site} req=64 alloc=64 "
+                f"ptr={4096 * (i + 1) + stack} stack={stack} "
+                "pid=0 cache=0 flags=0\n" for i in range(40)
+                for kind, site, stack in (("pages", "010", 1),
+                                          ("kmalloc", "210", 2))))
+        self.write(os.path.join(path, "kallsyms"), KALLSYMS)
+        leaks = self.report("--leaks", "--by", "stack", path)["leak_candidates"]
+        self.assertEqual([(leak["kind"], leak["keeps_objects_of"])
+                          for leak in leaks],
+                         [("kmalloc", None), ("pages", "slab")])
 
 
 if __name__ == "__main__":
