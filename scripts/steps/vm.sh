@@ -501,7 +501,7 @@ step_stock_errors()
 	"$kmt_top/vm/run" --kernel "$("$kmt_top/vm/stock" 6.12)" --builddir "$builddir" \
 		--out "$work/stock-errors" --fail-on-trouble --timeout 7200 \
 		--program setpriv "$kmt_top/vm/scenarios/bpf-errors.sh"
-	for capture in second capable tracepoints integrity; do
+	for capture in second cgroups capable tracepoints integrity; do
 		kmemtrace-check "$work/stock-errors/$capture"
 	done
 }

@@ -78,9 +78,19 @@ kill "$load"
 wait "$load" 2>/dev/null
 settle "100 recordings under load"
 
-# A memory limit that is too low for the buffers.
+# More cgroups than a filter can tell apart: 16384, and 18 more with the root.
 mkdir -p /tmp/cgroup
 mount -t cgroup2 none /tmp/cgroup || fail "no cgroups"
+mkdir /tmp/cgroup/many
+(cd /tmp/cgroup/many && seq 16400 | xargs mkdir) || fail "cannot make cgroups"
+kmemtraced -w 1 --cgroup /many/1 -D /out/cgroups >/out/cgroups.log 2>&1 ||
+	fail "many cgroups: $(cat /out/cgroups.log)"
+grep -q 'the events of 18 cgroups are recorded' /out/cgroups.log ||
+	fail "no warning of the other cgroups: $(cat /out/cgroups.log)"
+(cd /tmp/cgroup/many && seq 16400 | xargs rmdir) || fail "cannot remove cgroups"
+settle "a filter with too many cgroups"
+
+# A memory limit that is too low for the buffers.
 echo +memory >/tmp/cgroup/cgroup.subtree_control
 mkdir /tmp/cgroup/small
 echo 33554432 >/tmp/cgroup/small/memory.max
