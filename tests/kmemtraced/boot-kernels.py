@@ -173,9 +173,11 @@ mv "$ROOT/boot/new" "$ROOT/boot/initrd.img-$3"
             self.calls()
 
     def test_stuck(self):
-        """kmemtraced is removed also if the recorder does not end."""
+        """If the recorder does not end, its capture stays where the recorder writes,
+        and kmemtraced is removed."""
         self.boot("enable")
         self.begin_boot("2")
+        self.put_capture()
         self.put("run/kmemtrace-boot/pid", str(os.getpid()))
         self.put(f"proc/{os.getpid()}/comm", "kmemtraced\n")
         script = self.script("kmemtrace-boot")
@@ -190,6 +192,9 @@ mv "$ROOT/boot/new" "$ROOT/boot/initrd.img-$3"
                               text=True, check=False, timeout=TIMEOUT_S)
         self.assertEqual(done.returncode, 1)
         self.assertIn("has not ended within 1 s", done.stderr)
+        self.assertTrue(os.path.exists(os.path.join(self.capture,
+                                                    "kmemtrace.meta")))
+        self.assertFalse(os.path.exists(self.path("var/lib/kmemtrace/boot")))
         self.assertEqual(self.included(), [])
 
     def test_status_hidden(self):
