@@ -160,8 +160,9 @@ char *kmtd_summary_advice(const KmtdSummary *summary, guint64 memory_bytes)
 				(double)(events + summary->lost),
 			worst->lost, worst->cpu);
 	if (summary->n_skipped >= summary->lost) {
-		g_string_append(text, "because each occurred in an interrupt "
-				      "of a program that records events");
+		g_string_append(text, "because the kernel skipped the programs "
+				      "that record them, mostly in interrupts "
+				      "of such a program");
 		return g_string_free(text, FALSE);
 	}
 	g_string_append_printf(

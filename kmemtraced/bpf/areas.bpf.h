@@ -75,7 +75,7 @@ int vmalloc_enter(struct pt_regs *ctx)
 		struct context context;
 
 		if (state.recording == KMTD_BPF_RECORDING && enter(&context))
-			lose(context.control);
+			lose_skipped(context.control);
 		bpf_map_update_elem(&vmalloc_calls, &sp, &arguments, BPF_ANY);
 	}
 	return 0;

@@ -146,6 +146,12 @@ static __noinline int lose(struct kmtd_bpf_control *control)
 	return 0;
 }
 
+/* Count an event because the kernel has skipped a probe. */
+static __always_inline void lose_skipped(struct kmtd_bpf_control *control)
+{
+	__sync_fetch_and_add(&control->n_replaced, -1);
+}
+
 static __always_inline struct kmtd_bpf_record *
 take_slot(struct context *context)
 {

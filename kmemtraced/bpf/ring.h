@@ -122,7 +122,8 @@ struct kmtd_bpf_control {
 	 * The kernel counts how often it skipped each program. Lost events are
 	 * those for which it skipped both programs: the skipped runs of first
 	 * programs, except those that a second program replaced, which may have
-	 * run on another CPU.
+	 * run on another CPU. The kernel does not count skipped probes: each
+	 * reduces this number by one.
 	 */
 	__u64 n_replaced;
 	__u64 n_own; /* events that kmemtraced has caused, not recorded */

@@ -121,8 +121,8 @@ static void test_advice(void)
 	skipped = kmtd_summary_advice(&summary, 64 * GB);
 	g_assert_cmpstr(skipped, ==,
 			"500 events were lost (20 % of all, 500 of them on "
-			"CPU 1), because each occurred in an interrupt of a "
-			"program that records events");
+			"CPU 1), because the kernel skipped the programs that "
+			"record them, mostly in interrupts of such a program");
 	summary.lost_known = FALSE;
 	unknown = kmtd_summary_advice(&summary, 64 * GB);
 	g_assert_null(unknown);
