@@ -56,7 +56,8 @@ static const char *const advice[KMT_DAEMON_N_ERRORS] = {
 	[KMT_DAEMON_ERROR_ABANDONED] = "record again for a complete capture",
 	[KMT_DAEMON_ERROR_INTERRUPTED] = "nothing was recorded",
 	[KMT_DAEMON_ERROR_RESOURCES] =
-		"free some memory, or raise the limits of 'ulimit'",
+		"free some memory, use smaller buffers (-b), or raise the "
+		"limits of 'ulimit'",
 	[KMT_DAEMON_ERROR_SOURCE] =
 		"sources are 'relay' (a kernel with kmemtrace), 'bpf' "
 		"(programs "

@@ -78,6 +78,18 @@ kill "$load"
 wait "$load" 2>/dev/null
 settle "100 recordings under load"
 
+# More memory for the buffers than the machine has.
+refused 'free some memory' kmemtraced -s bpf -b 2000000
+
+# A kernel without BTF.
+mount -t tmpfs none /sys/kernel/btf || fail "cannot hide BTF"
+refused 'this kernel has no BTF' kmemtraced -s bpf
+kmemtraced -w 1 -D /out/no-btf >/out/no-btf.log 2>&1 || fail "no BTF: $(cat /out/no-btf.log)"
+grep -q 'instead of BPF programs, because this kernel has no BTF' /out/no-btf.log ||
+	fail "the reason for the source ftrace is missing: $(cat /out/no-btf.log)"
+umount /sys/kernel/btf
+settle "a recording without BTF"
+
 # More cgroups than a filter can tell apart: 16384, and 18 more with the root.
 mkdir -p /tmp/cgroup
 mount -t cgroup2 none /tmp/cgroup || fail "no cgroups"
