@@ -28,6 +28,9 @@ REPORT_SOURCES = \
 	report/counters.c report/counters.h \
 	report/loss.c \
 	report/mark-list.c report/mark-list.h \
+	report/output-file.c report/output-file.h \
+	report/report-perfetto.c report/report-perfetto.h \
+	report/report-plan-file.c \
 	report/report-options.c report/report-options.h \
 	report/phases.c report/phases.h \
 	report/basic-stats.c \

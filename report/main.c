@@ -228,7 +228,9 @@ static void add_warnings(const KmtPlan *plan, GPtrArray *warnings)
 				 "without --vmlinux, --debug-dir or --source"));
 	kmt_filter_warn(&plan->filter, capture, symbolizer, aggregate->keys,
 			warnings);
-	if (plan->phases)
+	/* A timeline of records that have no marks is no surprise. */
+	if (plan->phases && (plan->form != KMT_FORM_PERFETTO ||
+			     kmt_input_marks_count(plan->phases->marks)))
 		kmt_phases_warn(plan->phases, warnings);
 	warn_of_capture(capture, aggregate, warnings);
 	if (kmt_report_is_sample(report) && plan->form != KMT_FORM_TEXT)
@@ -239,6 +241,18 @@ static void add_warnings(const KmtPlan *plan, GPtrArray *warnings)
 					capture->sample));
 	if (plan->form != KMT_FORM_TEXT)
 		warn_of_loss(report, warnings);
+}
+
+/* Print or write the report. Return the exit status. */
+static int print_report(KmtPlan *plan)
+{
+	g_autoptr(GError) error = NULL;
+
+	if (!plan->file)
+		kmt_plan_print(plan, stdout);
+	else if (!kmt_plan_write_file(plan, &error))
+		return kmt_cli_fail_error(PROGRAM, error);
+	return kmt_cli_close_stdout(PROGRAM, EXIT_SUCCESS);
 }
 
 static int run(const KmtOptions *options, KmtPlan *plan)
@@ -292,8 +306,7 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 	add_warnings(plan, warnings);
 	if (!options->quiet)
 		print_warnings(warnings);
-	kmt_plan_print(plan, stdout);
-	return kmt_cli_close_stdout(PROGRAM, EXIT_SUCCESS);
+	return print_report(plan);
 }
 
 int main(int argc, char **argv)
@@ -314,7 +327,8 @@ int main(int argc, char **argv)
 		return error->domain == KMT_SYM_WRAPPERS_ERROR
 			       ? kmt_cli_fail_error(PROGRAM, error)
 			       : kmt_cli_fail_usage(PROGRAM, error->message);
-	if (!reject_foreign_files(&options, &error))
+	if (!reject_foreign_files(&options, &error) ||
+	    !kmt_plan_open_file(&plan, &error))
 		return kmt_cli_fail_error(PROGRAM, error);
 	return run(&options, &plan);
 }

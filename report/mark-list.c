@@ -13,22 +13,21 @@ static const char *context_of(const KmtInputMark *mark)
 						      : "task";
 }
 
-static guint cpu_of(const KmtReport *report, const KmtInputMark *mark)
+guint kmt_mark_list_cpu(const KmtReport *report, const KmtInputMark *mark)
 {
 	const KmtInputCpuFile *file = report->capture->files->pdata[mark->file];
 
 	return file->cpu;
 }
 
-static const char *comm_of(const KmtReport *report, const KmtInputMark *mark)
+const char *kmt_mark_list_comm(const KmtReport *report,
+			       const KmtInputMark *mark)
 {
 	return kmt_input_tables_task_name(report->phases->tables, mark->pid,
 					  mark->time, NULL);
 }
 
-/* Return whether a mark is between START and STOP, both included. If START is
- * 0, marks before the first record are included, too. */
-static gboolean is_within(const KmtReport *report, const KmtInputMark *mark)
+gboolean kmt_mark_list_has(const KmtReport *report, const KmtInputMark *mark)
 {
 	gint64 start, stop, origin = kmt_report_origin(report);
 
@@ -50,11 +49,11 @@ static void print_line(const KmtReport *report, KmtColumns *columns, guint i)
 		kmt_report_format_moment(report, mark->time, FALSE);
 	g_autofree char *label = kmt_input_mark_name(mark);
 	g_autofree char *text = kmt_phases_text(report->phases, i);
-	const char *comm = comm_of(report, mark);
+	const char *comm = kmt_mark_list_comm(report, mark);
 	g_autofree char *task = kmt_printable(comm ? comm : "?");
 
 	kmt_columns_add_text(columns, moment);
-	kmt_columns_add_number(columns, FALSE, cpu_of(report, mark));
+	kmt_columns_add_number(columns, FALSE, kmt_mark_list_cpu(report, mark));
 	kmt_columns_add_number(columns, FALSE, mark->pid);
 	kmt_columns_add_text(columns, task);
 	kmt_columns_add_text(columns, context_of(mark));
@@ -75,8 +74,9 @@ static guint fill_marks(const KmtReport *report, KmtColumns *columns)
 	for (i = 0; i < G_N_ELEMENTS(heads); i++)
 		kmt_columns_add_text(columns, heads[i]);
 	for (i = 0; i < n; i++) {
-		if (!is_within(report,
-			       kmt_input_marks_get(report->phases->marks, i)))
+		if (!kmt_mark_list_has(
+			    report,
+			    kmt_input_marks_get(report->phases->marks, i)))
 			continue;
 		if (report->max_lines && shown == report->max_lines) {
 			rest++;
@@ -93,8 +93,9 @@ static gboolean has_marks(const KmtReport *report)
 	guint n = kmt_input_marks_count(report->phases->marks), i;
 
 	for (i = 0; i < n; i++)
-		if (is_within(report,
-			      kmt_input_marks_get(report->phases->marks, i)))
+		if (kmt_mark_list_has(
+			    report,
+			    kmt_input_marks_get(report->phases->marks, i)))
 			return TRUE;
 	return FALSE;
 }
@@ -184,9 +185,9 @@ static void add_mark(KmtJson *json, const KmtReport *report, guint i)
 
 	kmt_json_begin_object(json, NULL);
 	kmt_json_i64(json, "timestamp", mark->time);
-	kmt_json_u64(json, "cpu", cpu_of(report, mark));
+	kmt_json_u64(json, "cpu", kmt_mark_list_cpu(report, mark));
 	kmt_json_u64(json, "pid", mark->pid);
-	kmt_json_text(json, "comm", comm_of(report, mark));
+	kmt_json_text(json, "comm", kmt_mark_list_comm(report, mark));
 	kmt_json_text(json, "context", context_of(mark));
 	kmt_json_u64(json, "number", mark->number);
 	kmt_json_text(json, "name", name);
@@ -206,8 +207,9 @@ void kmt_json_marks(KmtJson *json, const KmtReport *report)
 
 	kmt_json_begin_array(json, "marks");
 	for (i = 0; i < n; i++) {
-		if (!is_within(report,
-			       kmt_input_marks_get(report->phases->marks, i)))
+		if (!kmt_mark_list_has(
+			    report,
+			    kmt_input_marks_get(report->phases->marks, i)))
 			continue;
 		if (report->max_lines && shown++ == report->max_lines)
 			break;

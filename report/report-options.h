@@ -3,6 +3,7 @@
 #ifndef KMEMTRACE_REPORT_REPORT_OPTIONS_H
 #define KMEMTRACE_REPORT_REPORT_OPTIONS_H
 
+#include "report/output-file.h"
 #include "report/report.h"
 
 /* Output formats. */
@@ -11,6 +12,7 @@ typedef enum {
 	KMT_FORM_JSON,
 	KMT_FORM_CSV,
 	KMT_FORM_FOLDED,
+	KMT_FORM_PERFETTO,
 } KmtForm;
 
 /*
@@ -33,6 +35,7 @@ typedef struct {
 	gboolean before_trace;
 	gboolean marks;
 	gboolean stacks;
+	char *perfetto;
 	char *skip;
 	char *by;
 	char *fields;
@@ -83,6 +86,8 @@ typedef struct {
 /* The report that the options describe. */
 typedef struct {
 	KmtForm form;
+	char *file;	       /* NULL: stdout */
+	KmtOutputFile *output; /* set by kmt_plan_open_file() */
 	KmtBy by;
 	KmtFilter filter;
 	KmtSort *sort;
@@ -130,7 +135,16 @@ gboolean kmt_plan_check_span(const KmtPlan *plan, GError **error);
  */
 gboolean kmt_plan_needs_times(const KmtPlan *plan);
 
-/* Print the report of the plan to @out in the format of the plan. */
+/*
+ * If the report goes to a file, open the file and everything that the format
+ * needs, before the capture is read. Return FALSE on error.
+ */
+gboolean kmt_plan_open_file(KmtPlan *plan, GError **error);
+/* Write the report of the plan to plan->file. Return FALSE on error. */
+gboolean kmt_plan_write_file(KmtPlan *plan, GError **error);
+
+/* Print the report of the plan to @out in the format of the plan, which needs
+ * no file. */
 void kmt_plan_print(const KmtPlan *plan, FILE *out);
 
 #endif

@@ -11,6 +11,8 @@
 
 /* Number of windows for --leaks without --windows. */
 #define DEFAULT_WINDOWS 10
+/* Number of windows for --perfetto without --windows. */
+#define TRACK_WINDOWS 1000
 /*
  * Memory limit for windows: WINDOWS_BYTES plus the size of the capture files.
  * Each window takes WINDOW_BYTES: a KmtWindow and, for its losses, two sums of
@@ -116,7 +118,8 @@ static gint64 from_origin(const KmtMoment *moment, gint64 origin)
 gboolean kmt_plan_needs_marks(const KmtPlan *plan)
 {
 	return plan->start.mark || plan->stop.mark ||
-	       plan->report.shows_marks || kmt_by_has(&plan->by, KMT_BY_MARK);
+	       plan->report.shows_marks || plan->form == KMT_FORM_PERFETTO ||
+	       kmt_by_has(&plan->by, KMT_BY_MARK);
 }
 
 /* If the moment names a mark, resolve it to its kernel clock time, in ns. A
@@ -224,7 +227,9 @@ gboolean kmt_plan_check_span(const KmtPlan *plan, GError **error)
 gboolean kmt_plan_set_time(KmtPlan *plan, const KmtOptions *o, GError **error)
 {
 	KmtSpan *span = &plan->aggregate.span;
-	guint64 windows = o->leaks ? DEFAULT_WINDOWS : 0;
+	guint64 windows = o->leaks			    ? DEFAULT_WINDOWS
+			  : plan->form == KMT_FORM_PERFETTO ? TRACK_WINDOWS
+							    : 0;
 
 	plan->report.is_peak = g_strcmp0(o->time, "peak") == 0;
 	if (o->time && !plan->report.is_peak &&

@@ -22,6 +22,8 @@
 void kmt_plan_clear(KmtPlan *plan)
 {
 	kmt_filter_clear(&plan->filter);
+	g_free(plan->file);
+	kmt_output_file_free(plan->output);
 	kmt_sort_free(plan->sort);
 	kmt_sym_wrappers_free(plan->skip);
 	if (plan->fields)
@@ -86,6 +88,8 @@ static gboolean set_form(KmtPlan *plan, const KmtOptions *o, GError **error)
 			    o->csv ? "--csv" : "--folded");
 		return FALSE;
 	}
+	if (!kmt_plan_set_file(plan, o, error))
+		return FALSE;
 	plan->report.max_lines =
 		plan->form == KMT_FORM_TEXT ? DEFAULT_LINES : 0;
 	return kmt_cli_parse_number(o->lines, G_MAXUINT32, "--lines",
@@ -276,6 +280,8 @@ void kmt_plan_print(const KmtPlan *plan, FILE *out)
 		break;
 	case KMT_FORM_TEXT:
 		kmt_report_text(&plan->report, out);
+		break;
+	case KMT_FORM_PERFETTO:
 		break;
 	}
 }

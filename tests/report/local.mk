@@ -10,7 +10,9 @@ KMT_REPORT_TESTS = \
 	tests/report/names.py \
 	tests/report/options.py \
 	tests/report/order.py \
+	tests/report/output-file.py \
 	tests/report/owners.py \
+	tests/report/perfetto.py \
 	tests/report/races.py \
 	tests/report/random-captures.py
 TESTS += $(KMT_REPORT_TESTS)

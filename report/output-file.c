@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include "report/output-file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct KmtOutputFile {
+	FILE *stream;
+	char *option;
+	char *path;   /* as given */
+	char *target; /* path without symbolic links; NULL: in place */
+	/* Path of the temporary file. NULL: the file has no name yet, or has
+	 * its final name, or is written in place. */
+	char *temporary;
+};
+
+static void fail(const KmtOutputFile *output, const char *what, int code,
+		 GError **error)
+{
+	g_set_error(error, G_FILE_ERROR, (gint)g_file_error_from_errno(code),
+		    "%s: %s '%s': %s; name another file, or check the folder "
+		    "and the disk",
+		    output->option, what, output->path, g_strerror(code));
+}
+
+/* Open stdout. Binary data or a whole page is useless on a terminal. */
+static gboolean open_stdout(KmtOutputFile *output, GError **error)
+{
+	int fd;
+
+	if (isatty(STDOUT_FILENO)) {
+		g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
+			    "%s: '-' is the terminal: name a file, or redirect "
+			    "the output",
+			    output->option);
+		return FALSE;
+	}
+	fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	output->stream = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!output->stream)
+		fail(output, "cannot write to", errno, error);
+	return output->stream != NULL;
+}
+
+/* Return a template for the name of a temporary file beside the target. The
+ * caller frees the string. */
+static char *template_beside(const char *target)
+{
+	g_autofree char *folder = g_path_get_dirname(target);
+	g_autofree char *name = g_path_get_basename(target);
+
+	return g_strdup_printf("%s/.%.200s.XXXXXX", folder, name);
+}
+
+/*
+ * Open a temporary file in the directory of the target. The file gets a name
+ * only when it is complete, so that a program that is killed leaves nothing
+ * behind; but not all file systems have files without names.
+ */
+static gboolean open_temporary(KmtOutputFile *output, GError **error)
+{
+	g_autofree char *folder = NULL, *template = NULL;
+	int fd;
+
+	output->target = realpath(output->path, NULL);
+	if (!output->target)
+		output->target = strdup(output->path);
+	folder = g_path_get_dirname(output->target);
+	/* name_temporary() needs /proc. */
+	fd = g_access("/proc/self/fd", X_OK) == 0
+		     ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666)
+		     : -1;
+	if (fd < 0) {
+		template = template_beside(output->target);
+		fd = g_mkstemp_full(template, O_WRONLY | O_CLOEXEC, 0666);
+		if (fd >= 0)
+			output->temporary = g_steal_pointer(&template);
+	}
+	if (fd < 0) {
+		fail(output, "cannot create a file beside", errno, error);
+		return FALSE;
+	}
+	output->stream = fdopen(fd, "w");
+	return TRUE;
+}
+
+/* Give the temporary file a name, which no other file has. */
+static gboolean name_temporary(KmtOutputFile *output)
+{
+	g_autofree char *template = template_beside(output->target);
+	g_autofree char *self =
+		g_strdup_printf("/proc/self/fd/%d", fileno(output->stream));
+	char *random = template + strlen(template) - strlen("XXXXXX");
+	gboolean failed;
+
+	do {
+		sprintf(random, "%06x", (guint)g_random_int() >> 8);
+		failed = linkat(AT_FDCWD, self, AT_FDCWD, template,
+				AT_SYMLINK_FOLLOW) != 0;
+	} while (failed && errno == EEXIST);
+	if (failed)
+		return FALSE;
+	output->temporary = g_steal_pointer(&template);
+	return TRUE;
+}
+
+/* Open a pipe or device. */
+static gboolean open_in_place(KmtOutputFile *output, GError **error)
+{
+	output->stream = g_fopen(output->path, "we");
+	if (!output->stream)
+		fail(output, "cannot write to", errno, error);
+	return output->stream != NULL;
+}
+
+KmtOutputFile *kmt_output_file_open(const char *option, const char *path,
+				    GError **error)
+{
+	g_autoptr(KmtOutputFile) output = g_new0(KmtOutputFile, 1);
+	struct stat st;
+	gboolean opened;
+
+	output->option = g_strdup(option);
+	output->path = g_strdup(path);
+	if (strcmp(path, "-") == 0) {
+		opened = open_stdout(output, error);
+	} else if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+		fail(output, "cannot write to", EISDIR, error);
+		opened = FALSE;
+	} else if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+		opened = open_in_place(output, error);
+	} else {
+		opened = open_temporary(output, error);
+	}
+	return opened ? g_steal_pointer(&output) : NULL;
+}
+
+void kmt_output_file_free(KmtOutputFile *output)
+{
+	if (!output)
+		return;
+	if (output->stream)
+		fclose(output->stream);
+	if (output->temporary)
+		g_unlink(output->temporary);
+	g_free(output->option);
+	g_free(output->path);
+	free(output->target);
+	g_free(output->temporary);
+	g_free(output);
+}
+
+FILE *kmt_output_file_stream(const KmtOutputFile *output)
+{
+	return output->stream;
+}
+
+/* Write all data to the disk. Return FALSE and set errno if that fails. */
+static gboolean flush(const KmtOutputFile *output)
+{
+	gboolean failed = ferror(output->stream) != 0;
+
+	if (fflush(output->stream) != 0 ||
+	    (output->target && fsync(fileno(output->stream)) != 0))
+		return FALSE;
+	/* An earlier error was reported to the function that wrote. */
+	errno = EIO;
+	return !failed;
+}
+
+gboolean kmt_output_file_commit(KmtOutputFile *output, GError **error)
+{
+	FILE *stream;
+	gboolean done;
+
+	done = flush(output);
+	if (done && output->target && !output->temporary &&
+	    !name_temporary(output)) {
+		fail(output, "cannot create a file beside", errno, error);
+		return FALSE;
+	}
+	stream = g_steal_pointer(&output->stream);
+	if (!done) {
+		fail(output, "cannot write", errno, error);
+		fclose(stream);
+		return FALSE;
+	}
+	if (fclose(stream) != 0) {
+		fail(output, "cannot write", errno, error);
+		return FALSE;
+	}
+	if (!output->temporary)
+		return TRUE;
+	if (g_rename(output->temporary, output->target) != 0) {
+		fail(output, "cannot replace", errno, error);
+		return FALSE;
+	}
+	g_clear_pointer(&output->temporary, g_free);
+	return TRUE;
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The options of a report that is written to a file: --perfetto. */
+#include "config.h"
+
+#include "report/report-perfetto.h"
+#include "report/report-plan-private.h"
+
+/* An option that writes a file. */
+typedef struct {
+	KmtForm form;
+	const char *option;
+	const char *content; /* of the file, for messages */
+} KmtFileOption;
+
+static const KmtFileOption file_options[] = {
+	{KMT_FORM_PERFETTO, "--perfetto",
+	 "whose timeline has the live bytes of each kind, the marks and the "
+	 "losses"},
+};
+
+static const KmtFileOption *file_option(KmtForm form)
+{
+	guint i;
+
+	for (i = 0; i < G_N_ELEMENTS(file_options); i++)
+		if (file_options[i].form == form)
+			return &file_options[i];
+	return NULL;
+}
+
+/* Return the FILE of an option that writes a file, or NULL. */
+static const char *file_of(const KmtOptions *o, KmtForm form)
+{
+	switch (form) {
+	case KMT_FORM_PERFETTO:
+		return o->perfetto;
+	default:
+		return NULL;
+	}
+}
+
+/* Return the name of an option that the content of the file leaves no choice
+ * for, or NULL. */
+static const char *excluded_option(const KmtOptions *o, KmtForm form)
+{
+	const struct {
+		gboolean given;
+		const char *name;
+	} options[] = {
+		{o->by != NULL, "--by"},
+		{o->stacks, "--stacks"},
+		{o->skip != NULL, "--skip"},
+		{o->fields != NULL, "--fields"},
+		{o->sort != NULL, "--sort"},
+		{o->lines != NULL, "--lines"},
+		{o->windows && form != KMT_FORM_PERFETTO, "--windows"},
+		{o->histogram != NULL, "--histogram"},
+		{o->live, "--live"},
+		{o->leaks, "--leaks"},
+		{o->cross_cpu, "--cross-cpu"},
+		{o->marks, "--marks"},
+		{o->before_trace, "--before-trace"},
+		{o->lifetime && form == KMT_FORM_PERFETTO, "--lifetime"},
+		{g_strcmp0(o->time, "peak") == 0, "--time peak"},
+	};
+	guint i;
+
+	for (i = 0; i < G_N_ELEMENTS(options); i++)
+		if (options[i].given)
+			return options[i].name;
+	return NULL;
+}
+
+/* Refuse options that contradict the option @file. */
+static gboolean check_options(const KmtOptions *o, const KmtFileOption *file,
+			      GError **error)
+{
+	const char *excluded = excluded_option(o, file->form);
+
+	if (o->json || o->csv || o->folded) {
+		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+			    "%s: not with --json, --csv or --folded; run the "
+			    "program twice",
+			    file->option);
+		return FALSE;
+	}
+	if (o->slab || o->page) {
+		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+			    "--slab and --page: not with %s; use --kind",
+			    file->option);
+		return FALSE;
+	}
+	if (excluded) {
+		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+			    "%s: not with %s, %s", excluded, file->option,
+			    file->content);
+		return FALSE;
+	}
+	return TRUE;
+}
+
+gboolean kmt_plan_set_file(KmtPlan *plan, const KmtOptions *o, GError **error)
+{
+	const KmtFileOption *file = NULL;
+	guint i;
+
+	for (i = 0; i < G_N_ELEMENTS(file_options); i++) {
+		if (!file_of(o, file_options[i].form))
+			continue;
+		if (file) {
+			g_set_error(error, G_OPTION_ERROR,
+				    G_OPTION_ERROR_BAD_VALUE,
+				    "%s and %s: only one of them; run the "
+				    "program twice",
+				    file->option, file_options[i].option);
+			return FALSE;
+		}
+		file = &file_options[i];
+	}
+	if (!file)
+		return TRUE;
+	if (!check_options(o, file, error))
+		return FALSE;
+	plan->form = file->form;
+	plan->file = g_strdup(file_of(o, file->form));
+	return TRUE;
+}
+
+gboolean kmt_plan_open_file(KmtPlan *plan, GError **error)
+{
+	if (!plan->file)
+		return TRUE;
+	plan->output = kmt_output_file_open(file_option(plan->form)->option,
+					    plan->file, error);
+	return plan->output != NULL;
+}
+
+gboolean kmt_plan_write_file(KmtPlan *plan, GError **error)
+{
+	FILE *out = kmt_output_file_stream(plan->output);
+
+	switch (plan->form) {
+	case KMT_FORM_PERFETTO:
+		kmt_report_perfetto(&plan->report, out);
+		break;
+	default:
+		g_assert_not_reached();
+	}
+	return kmt_output_file_commit(plan->output, error);
+}
