@@ -48,7 +48,33 @@ REPORT_SOURCES = \
 	report/report-text-findings.c \
 	report/report-text-groups.c \
 	report/totals.c report/totals.h
+if PPROF
+REPORT_SOURCES += \
+	report/pprof-locations.c report/pprof-locations.h \
+	report/pprof-stream.c report/pprof-stream.h \
+	report/report-pprof.c
+# The generated code is not compiled with our warnings.
+noinst_LIBRARIES += report/libprofile.a
+nodist_report_libprofile_a_SOURCES = report/profile.pb-c.c
+report_libprofile_a_CFLAGS = $(KMT_SANITIZE) $(PROTOBUF_C_CFLAGS)
+BUILT_SOURCES += report/profile.pb-c.h
+CLEANFILES += report/profile.pb-c.c report/profile.pb-c.h
+report/profile.pb-c.c: report/profile.proto
+	$(AM_V_GEN)$(MKDIR_P) report && $(PROTOC_C) \
+		--proto_path='$(srcdir)/report' --c_out=report \
+		'$(srcdir)/report/profile.proto'
+report/profile.pb-c.h: report/profile.pb-c.c
+KMT_PPROF_LIBS = report/libprofile.a $(PROTOBUF_C_LIBS)
+else
+KMT_PPROF_LIBS =
+EXTRA_DIST += \
+	report/pprof-locations.c report/pprof-locations.h \
+	report/pprof-stream.c report/pprof-stream.h \
+	report/report-pprof.c
+endif
+REPORT_SOURCES += report/report-pprof.h
+EXTRA_DIST += report/profile.proto
 report_kmemtrace_report_SOURCES = $(REPORT_SOURCES) report/main.c
-report_kmemtrace_report_LDADD = $(KMT_SYMBOLS_LIBS) $(KMT_OUTPUT_LIBS) \
+report_kmemtrace_report_LDADD = $(KMT_PPROF_LIBS) $(KMT_SYMBOLS_LIBS) $(KMT_OUTPUT_LIBS) \
 	$(KMT_CLI_LIBS)
 EXTRA_DIST += report/README.md

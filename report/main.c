@@ -285,6 +285,7 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 		return kmt_cli_fail_error(PROGRAM, error);
 	if (!kmt_plan_resolve_time(plan, capture, symbolizer, &error))
 		return kmt_cli_fail_error(PROGRAM, error);
+	kmt_plan_fit_capture(plan, capture);
 	begin_progress(options, capture, &plan->aggregate);
 	aggregate = kmt_aggregate_new(capture, symbolizer, &plan->aggregate);
 	kmt_aggregate_scale(aggregate, capture->sample,

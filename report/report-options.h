@@ -12,6 +12,7 @@ typedef enum {
 	KMT_FORM_JSON,
 	KMT_FORM_CSV,
 	KMT_FORM_FOLDED,
+	KMT_FORM_PPROF,
 	KMT_FORM_PERFETTO,
 } KmtForm;
 
@@ -35,6 +36,7 @@ typedef struct {
 	gboolean before_trace;
 	gboolean marks;
 	gboolean stacks;
+	char *pprof;
 	char *perfetto;
 	char *skip;
 	char *by;
@@ -140,6 +142,8 @@ gboolean kmt_plan_needs_times(const KmtPlan *plan);
  * needs, before the capture is read. Return FALSE on error.
  */
 gboolean kmt_plan_open_file(KmtPlan *plan, GError **error);
+/* Choose the groups of a format whose groups depend on the capture. */
+void kmt_plan_fit_capture(KmtPlan *plan, const KmtInputCapture *capture);
 /* Write the report of the plan to plan->file. Return FALSE on error. */
 gboolean kmt_plan_write_file(KmtPlan *plan, GError **error);
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The options of a report that is written to a file: --perfetto. */
+/* The options of a report that is written to a file: --pprof, --perfetto.
+ */
 #include "config.h"
 
 #include "report/report-perfetto.h"
 #include "report/report-plan-private.h"
+#include "report/report-pprof.h"
 
 /* An option that writes a file. */
 typedef struct {
@@ -13,6 +15,7 @@ typedef struct {
 } KmtFileOption;
 
 static const KmtFileOption file_options[] = {
+	{KMT_FORM_PPROF, "--pprof", "whose profile has all groups and figures"},
 	{KMT_FORM_PERFETTO, "--perfetto",
 	 "whose timeline has the live bytes of each kind, the marks and the "
 	 "losses"},
@@ -32,6 +35,8 @@ static const KmtFileOption *file_option(KmtForm form)
 static const char *file_of(const KmtOptions *o, KmtForm form)
 {
 	switch (form) {
+	case KMT_FORM_PPROF:
+		return o->pprof;
 	case KMT_FORM_PERFETTO:
 		return o->perfetto;
 	default:
@@ -121,6 +126,13 @@ gboolean kmt_plan_set_file(KmtPlan *plan, const KmtOptions *o, GError **error)
 		return TRUE;
 	if (!check_options(o, file, error))
 		return FALSE;
+#ifndef HAVE_PPROF
+	if (file->form == KMT_FORM_PPROF)
+		return kmt_plan_invalid(
+			error, "--pprof: this program was built without it; "
+			       "install libprotobuf-c-dev, protobuf-c-compiler "
+			       "and zlib1g-dev, and build the program again");
+#endif
 	plan->form = file->form;
 	plan->file = g_strdup(file_of(o, file->form));
 	return TRUE;
@@ -135,11 +147,24 @@ gboolean kmt_plan_open_file(KmtPlan *plan, GError **error)
 	return plan->output != NULL;
 }
 
+void kmt_plan_fit_capture(KmtPlan *plan, const KmtInputCapture *capture)
+{
+#ifdef HAVE_PPROF
+	if (plan->form == KMT_FORM_PPROF)
+		kmt_by_parse(kmt_report_pprof_by(capture), &plan->by, NULL);
+#endif
+}
+
 gboolean kmt_plan_write_file(KmtPlan *plan, GError **error)
 {
 	FILE *out = kmt_output_file_stream(plan->output);
 
 	switch (plan->form) {
+#ifdef HAVE_PPROF
+	case KMT_FORM_PPROF:
+		kmt_report_pprof(&plan->report, out);
+		break;
+#endif
 	case KMT_FORM_PERFETTO:
 		kmt_report_perfetto(&plan->report, out);
 		break;

@@ -281,6 +281,7 @@ void kmt_plan_print(const KmtPlan *plan, FILE *out)
 	case KMT_FORM_TEXT:
 		kmt_report_text(&plan->report, out);
 		break;
+	case KMT_FORM_PPROF:
 	case KMT_FORM_PERFETTO:
 		break;
 	}

@@ -16,6 +16,7 @@ EXTRA_DIST += \
 	tests/lib/live_tracefs.py \
 	tests/lib/mkcapture.py \
 	tests/lib/perf_files.py \
+	tests/lib/pprof_files.py \
 	tests/lib/random_captures.py \
 	tests/lib/reference_capture.py \
 	tests/lib/reference_figures.py \

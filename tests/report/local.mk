@@ -13,6 +13,7 @@ KMT_REPORT_TESTS = \
 	tests/report/output-file.py \
 	tests/report/owners.py \
 	tests/report/perfetto.py \
+	tests/report/pprof.py \
 	tests/report/races.py \
 	tests/report/random-captures.py
 TESTS += $(KMT_REPORT_TESTS)
@@ -32,7 +33,7 @@ tests_report_report_small_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DKMT_MATCH_PREFETCH_BATCH=1 -DKMT_MATCH_MAX_THREADS=256
 tests_report_report_small_CFLAGS = $(AM_CFLAGS) $(LIBARCHIVE_CFLAGS) \
 	$(GMODULE_CFLAGS)
-tests_report_report_small_LDADD = $(KMT_SYMBOLS_LIBS) $(KMT_OUTPUT_LIBS) \
+tests_report_report_small_LDADD = $(KMT_PPROF_LIBS) $(KMT_SYMBOLS_LIBS) $(KMT_OUTPUT_LIBS) \
 	$(KMT_CLI_LIBS)
 
 check_PROGRAMS += tests/report/totals-unit
