@@ -30,6 +30,13 @@ void kmt_timeline_advance(KmtTimeline *timeline, gint64 now)
 	set_end(timeline);
 }
 
+void kmt_timeline_double(KmtTimeline *timeline)
+{
+	timeline->shift++;
+	timeline->window /= 2;
+	set_end(timeline);
+}
+
 void kmt_series_clear(KmtSeries *series)
 {
 	g_free(series->entries);

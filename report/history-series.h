@@ -27,6 +27,9 @@ void kmt_timeline_begin(KmtTimeline *timeline, gint64 start);
  * window. */
 void kmt_timeline_advance(KmtTimeline *timeline, gint64 now);
 
+/* Double the width of the windows. */
+void kmt_timeline_double(KmtTimeline *timeline);
+
 /* The figures of one window with an event. */
 typedef struct {
 	guint64 live;	  /* allocated bytes of the live objects at its end */
