@@ -16,7 +16,7 @@ static void set_end(KmtTimeline *timeline)
 
 void kmt_timeline_begin(KmtTimeline *timeline, gint64 start)
 {
-	*timeline = (KmtTimeline){.start = start};
+	*timeline = (KmtTimeline){.has_begun = TRUE, .start = start};
 	set_end(timeline);
 }
 

@@ -15,10 +15,11 @@
 
 /* The windows. All times are merged times in ns. */
 typedef struct {
-	gint64 start; /* first moment of window 0 */
-	guint shift;  /* log2 of the width in ns */
-	guint window; /* index of the current window */
-	gint64 end;   /* last moment of the current window */
+	gboolean has_begun; /* FALSE: there is no window */
+	gint64 start;	    /* first moment of window 0 */
+	guint shift;	    /* log2 of the width in ns */
+	guint window;	    /* index of the current window */
+	gint64 end;	    /* last moment of the current window */
 } KmtTimeline;
 
 /* Begin window 0 at @start. */
