@@ -42,4 +42,12 @@ tests_report_totals_unit_CPPFLAGS = $(AM_CPPFLAGS)
 tests_report_totals_unit_LDADD = $(GLIB_LIBS)
 TESTS += tests/report/totals-unit
 
+check_PROGRAMS += tests/report/history-unit
+tests_report_history_unit_SOURCES = \
+	report/history.c report/history-series.c tests/report/history-unit.c
+tests_report_history_unit_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DKMT_HISTORY_MAX_ENTRIES=2000 -DKMT_HISTORY_MAX_PAIRS=300
+tests_report_history_unit_LDADD = $(KMT_INPUT_LIBS) $(GLIB_LIBS)
+TESTS += tests/report/history-unit
+
 EXTRA_DIST += tests/report/fixtures
