@@ -274,6 +274,10 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 
 	if (!capture)
 		return kmt_cli_fail_error(PROGRAM, error);
+	if (capture->has_sequence_times && plan->form == KMT_FORM_HTML)
+		return kmt_cli_fail(PROGRAM,
+				    "--html: the capture has layout C, whose "
+				    "records have no time; use --json");
 	if (capture->has_sequence_times && kmt_plan_needs_times(plan))
 		return kmt_cli_fail(PROGRAM,
 				    "the capture has layout C, whose records "

@@ -12,6 +12,7 @@
 void kmt_options_clear(KmtOptions *options)
 {
 	g_free(options->by);
+	g_free(options->html);
 	g_free(options->pprof);
 	g_free(options->perfetto);
 	g_free(options->skip);
@@ -127,6 +128,9 @@ static void add_formats(GArray *entries, KmtOptions *o)
 		 "Print the table as CSV", NULL},
 		{"folded", 0, 0, G_OPTION_ARG_NONE, &o->folded,
 		 "Print stacks for a flame graph of the first field", NULL},
+		{"html", 0, 0, G_OPTION_ARG_FILENAME, &o->html,
+		 "Write a page with charts and tables for a browser to FILE",
+		 "FILE"},
 		{"pprof", 0, 0, G_OPTION_ARG_FILENAME, &o->pprof,
 		 "Write a profile for pprof to FILE", "FILE"},
 		{"perfetto", 0, 0, G_OPTION_ARG_FILENAME, &o->perfetto,

@@ -3,6 +3,7 @@
 #ifndef KMEMTRACE_REPORT_REPORT_OPTIONS_H
 #define KMEMTRACE_REPORT_REPORT_OPTIONS_H
 
+#include "report/html-template.h"
 #include "report/output-file.h"
 #include "report/report.h"
 
@@ -12,6 +13,7 @@ typedef enum {
 	KMT_FORM_JSON,
 	KMT_FORM_CSV,
 	KMT_FORM_FOLDED,
+	KMT_FORM_HTML,
 	KMT_FORM_PPROF,
 	KMT_FORM_PERFETTO,
 } KmtForm;
@@ -36,6 +38,7 @@ typedef struct {
 	gboolean before_trace;
 	gboolean marks;
 	gboolean stacks;
+	char *html;
 	char *pprof;
 	char *perfetto;
 	char *skip;
@@ -89,7 +92,9 @@ typedef struct {
 typedef struct {
 	KmtForm form;
 	char *file;	       /* NULL: stdout */
+	char *filter_text;     /* options that select objects, or NULL */
 	KmtOutputFile *output; /* set by kmt_plan_open_file() */
+	KmtHtmlTemplate template;
 	KmtBy by;
 	KmtFilter filter;
 	KmtSort *sort;
@@ -147,8 +152,7 @@ void kmt_plan_fit_capture(KmtPlan *plan, const KmtInputCapture *capture);
 /* Write the report of the plan to plan->file. Return FALSE on error. */
 gboolean kmt_plan_write_file(KmtPlan *plan, GError **error);
 
-/* Print the report of the plan to @out in the format of the plan, which needs
- * no file. */
+/* Print the report of the plan to @out in the format of the plan. */
 void kmt_plan_print(const KmtPlan *plan, FILE *out);
 
 #endif

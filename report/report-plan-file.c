@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The options of a report that is written to a file: --pprof, --perfetto.
- */
+/* The options of a report that is written to a file: --html, --pprof,
+ * --perfetto. */
 #include "config.h"
 
-#include "report/report-perfetto.h"
 #include "report/report-plan-private.h"
 #include "report/report-pprof.h"
 
@@ -15,6 +14,9 @@ typedef struct {
 } KmtFileOption;
 
 static const KmtFileOption file_options[] = {
+	{KMT_FORM_HTML, "--html",
+	 "whose page has all tables, sorts them, and limits them to a time "
+	 "span"},
 	{KMT_FORM_PPROF, "--pprof", "whose profile has all groups and figures"},
 	{KMT_FORM_PERFETTO, "--perfetto",
 	 "whose timeline has the live bytes of each kind, the marks and the "
@@ -35,6 +37,8 @@ static const KmtFileOption *file_option(KmtForm form)
 static const char *file_of(const KmtOptions *o, KmtForm form)
 {
 	switch (form) {
+	case KMT_FORM_HTML:
+		return o->html;
 	case KMT_FORM_PPROF:
 		return o->pprof;
 	case KMT_FORM_PERFETTO:
@@ -65,7 +69,6 @@ static const char *excluded_option(const KmtOptions *o, KmtForm form)
 		{o->cross_cpu, "--cross-cpu"},
 		{o->marks, "--marks"},
 		{o->before_trace, "--before-trace"},
-		{o->lifetime && form == KMT_FORM_PERFETTO, "--lifetime"},
 		{g_strcmp0(o->time, "peak") == 0, "--time peak"},
 	};
 	guint i;
@@ -74,6 +77,30 @@ static const char *excluded_option(const KmtOptions *o, KmtForm form)
 		if (options[i].given)
 			return options[i].name;
 	return NULL;
+}
+
+/* Return the options that select objects as text, or NULL. The caller frees the
+ * string. */
+static char *filter_text(const KmtOptions *o)
+{
+	const struct {
+		const char *name;
+		const char *value;
+	} options[] = {
+		{"--kind", o->kind},	 {"--cpu", o->cpu},
+		{"--node", o->node},	 {"--size", o->size},
+		{"--module", o->module}, {"--callsite", o->callsite},
+		{"--cgroup", o->cgroup},
+	};
+	GString *text = g_string_new(NULL);
+	guint i;
+
+	for (i = 0; i < G_N_ELEMENTS(options); i++)
+		if (options[i].value)
+			g_string_append_printf(
+				text, "%s%s %s", text->len ? " " : "",
+				options[i].name, options[i].value);
+	return g_string_free(text, !text->len);
 }
 
 /* Refuse options that contradict the option @file. */
@@ -92,6 +119,13 @@ static gboolean check_options(const KmtOptions *o, const KmtFileOption *file,
 	if (o->slab || o->page) {
 		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
 			    "--slab and --page: not with %s; use --kind",
+			    file->option);
+		return FALSE;
+	}
+	if (o->lifetime && file->form != KMT_FORM_PPROF) {
+		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+			    "--lifetime: not with %s, because a lifetime is "
+			    "known only when the object is freed",
 			    file->option);
 		return FALSE;
 	}
@@ -135,6 +169,9 @@ gboolean kmt_plan_set_file(KmtPlan *plan, const KmtOptions *o, GError **error)
 #endif
 	plan->form = file->form;
 	plan->file = g_strdup(file_of(o, file->form));
+	plan->filter_text = filter_text(o);
+	plan->report.filter = plan->filter_text;
+	plan->aggregate.history = plan->form == KMT_FORM_HTML;
 	return TRUE;
 }
 
@@ -144,7 +181,8 @@ gboolean kmt_plan_open_file(KmtPlan *plan, GError **error)
 		return TRUE;
 	plan->output = kmt_output_file_open(file_option(plan->form)->option,
 					    plan->file, error);
-	return plan->output != NULL;
+	return plan->output && (plan->form != KMT_FORM_HTML ||
+				kmt_html_template_load(&plan->template, error));
 }
 
 void kmt_plan_fit_capture(KmtPlan *plan, const KmtInputCapture *capture)
@@ -157,19 +195,6 @@ void kmt_plan_fit_capture(KmtPlan *plan, const KmtInputCapture *capture)
 
 gboolean kmt_plan_write_file(KmtPlan *plan, GError **error)
 {
-	FILE *out = kmt_output_file_stream(plan->output);
-
-	switch (plan->form) {
-#ifdef HAVE_PPROF
-	case KMT_FORM_PPROF:
-		kmt_report_pprof(&plan->report, out);
-		break;
-#endif
-	case KMT_FORM_PERFETTO:
-		kmt_report_perfetto(&plan->report, out);
-		break;
-	default:
-		g_assert_not_reached();
-	}
+	kmt_plan_print(plan, kmt_output_file_stream(plan->output));
 	return kmt_output_file_commit(plan->output, error);
 }

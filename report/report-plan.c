@@ -3,7 +3,10 @@
 #include "config.h"
 
 #include "lib/cli/cli.h"
+#include "report/report-html.h"
+#include "report/report-perfetto.h"
 #include "report/report-plan-private.h"
+#include "report/report-pprof.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -23,7 +26,9 @@ void kmt_plan_clear(KmtPlan *plan)
 {
 	kmt_filter_clear(&plan->filter);
 	g_free(plan->file);
+	g_free(plan->filter_text);
 	kmt_output_file_free(plan->output);
+	kmt_html_template_clear(&plan->template);
 	kmt_sort_free(plan->sort);
 	kmt_sym_wrappers_free(plan->skip);
 	if (plan->fields)
@@ -189,7 +194,7 @@ static gboolean set_table(KmtPlan *plan, const KmtOptions *o, GError **error)
 		kmt_sort_add_fields(plan->sort, plan->fields);
 	/* JSON with windows includes all details of groups. */
 	plan->aggregate.lifetimes =
-		plan->report.histogram || o->leaks ||
+		plan->report.histogram || o->leaks || plan->aggregate.history ||
 		(plan->form == KMT_FORM_JSON && o->windows) ||
 		kmt_sort_needs_lifetimes(plan->sort);
 	for (i = 0; i < plan->fields->len; i++)
@@ -282,7 +287,15 @@ void kmt_plan_print(const KmtPlan *plan, FILE *out)
 		kmt_report_text(&plan->report, out);
 		break;
 	case KMT_FORM_PPROF:
+#ifdef HAVE_PPROF /* otherwise, kmt_plan_set_file() refuses the format */
+		kmt_report_pprof(&plan->report, out);
+#endif
+		break;
 	case KMT_FORM_PERFETTO:
+		kmt_report_perfetto(&plan->report, out);
+		break;
+	case KMT_FORM_HTML:
+		kmt_report_html(&plan->report, &plan->template, out);
 		break;
 	}
 }
