@@ -265,6 +265,22 @@ step_fuzz()
 	"$kmt_top/fuzz/run" --seconds 30 --build "$work/fuzz"
 }
 
+# The build folder may be older than the libraries of --pprof.
+step_pprof()
+{
+	local build=$builddir
+
+	"$kmt_top/scripts/install-deps" pprof
+	kmt_build_programs "$build"
+	if ! grep -q '^#define HAVE_PPROF' "$build/config.h"; then
+		build=$work/pprof-build
+		kmt_configure "$build" --enable-werror --with-protobuf-c
+		make -s -C "$build" report/kmemtrace-report bench/generate
+	fi
+	PYTHONDONTWRITEBYTECODE=1 python3 "$kmt_top/tests/report/pprof-go.py" \
+		"$build" "$work/pprof"
+}
+
 # Print the files of the tree, also outside of a git checkout.
 tree_files()
 {

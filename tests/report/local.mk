@@ -21,8 +21,8 @@ KMT_REPORT_TESTS = \
 TESTS += $(KMT_REPORT_TESTS)
 EXTRA_DIST += $(KMT_REPORT_TESTS)
 
-# The step figures of scripts/test; not in make check.
-EXTRA_DIST += tests/report/figures-large.py
+# The steps figures and pprof of scripts/test; not in make check.
+EXTRA_DIST += tests/report/figures-large.py tests/report/pprof-go.py
 
 # The report with blocks and tables so small that each boundary is met.
 check_PROGRAMS += tests/report/report-small
