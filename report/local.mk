@@ -89,6 +89,6 @@ endif
 REPORT_SOURCES += report/report-pprof.h
 EXTRA_DIST += report/profile.proto
 report_kmemtrace_report_SOURCES = $(REPORT_SOURCES) report/main.c
-report_kmemtrace_report_LDADD = $(KMT_PPROF_LIBS) $(KMT_SYMBOLS_LIBS) $(KMT_OUTPUT_LIBS) \
-	$(KMT_CLI_LIBS)
+report_kmemtrace_report_LDADD = $(KMT_SYMBOLS_LIBS) $(KMT_OUTPUT_LIBS) \
+	$(KMT_CLI_LIBS) $(KMT_PPROF_LIBS)
 EXTRA_DIST += report/README.md report/html/data-format.md
