@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Light and dark mode: that of the system until the reader chooses one.
+(function (kmt) {
+	"use strict";
+
+	const dark = window.matchMedia("(prefers-color-scheme: dark)");
+	const listeners = [];
+	let chosen = null;
+
+	function current() {
+		return chosen || (dark.matches ? "dark" : "light");
+	}
+
+	function apply() {
+		document.documentElement.setAttribute("data-theme", current());
+		for (const listener of listeners)
+			listener();
+	}
+
+	/** Call a function after each change, to draw a canvas again. */
+	function onChange(listener) {
+		listeners.push(listener);
+	}
+
+	/** Create the button that changes the mode. */
+	function button() {
+		const element = kmt.dom.button("", () => {
+			chosen = current() === "dark" ? "light" : "dark";
+			apply();
+		}, { id: "theme" });
+		const label = () => {
+			element.textContent = current() === "dark" ? "Light mode" : "Dark mode";
+		};
+
+		onChange(label);
+		label();
+		return element;
+	}
+
+	dark.addEventListener("change", apply);
+	apply();
+	kmt.theme = { onChange, button, current };
+})(window.kmt);
