@@ -13,6 +13,20 @@ KMT_HTML_JS = \
 	report/html/js/series.js \
 	report/html/js/model.js \
 	report/html/js/span.js \
+	report/html/js/layers.js \
+	report/html/js/filter.js \
+	report/html/js/table.js \
+	report/html/js/loss-bands.js \
+	report/html/js/sparkline.js \
+	report/html/js/histogram.js \
+	report/html/js/chart.js \
+	report/html/js/details.js \
+	report/html/js/overview.js \
+	report/html/js/suspects.js \
+	report/html/js/live-series.js \
+	report/html/js/span-form.js \
+	report/html/js/live.js \
+	report/html/js/sites.js \
 	report/html/js/main.js
 KMT_HTML_UPLOT = \
 	report/html/libraries/uPlot.iife.js \

@@ -19,6 +19,7 @@
 				"kmemtrace-report --html=FILE.");
 		kmt.app = app;
 		document.getElementById("tools").append(kmt.theme.button());
+		kmt.details.install(app);
 		kmt.panels.buildAll(app, document.getElementById("navigation"));
 		document.documentElement.setAttribute("data-ready", "yes");
 	}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Everything about one call site, in a dialog.
+(function (kmt) {
+	"use strict";
+
+	const { el, button, name, value } = kmt.dom;
+
+	const FIGURES = [
+		["live", "Live bytes", "bytes"],
+		["live_objects", "Live objects", "count"],
+		["live_requested", "Requested by live objects", "bytes"],
+		["peak", "Peak", "bytes"],
+		["allocs", "Allocations", "count"],
+		["frees", "Frees", "count"],
+		["requested", "Requested", "bytes"],
+		["allocated", "Allocated", "bytes"],
+		["wasted", "Wasted", "bytes"],
+		["cross_frees", "Frees on another CPU", "count"],
+		["short_lived", "Short-lived objects", "count"],
+	];
+
+	function facts(site) {
+		const text = (title, content) => (content ? el("div", {}, el("dt", {}, title),
+			el("dd", {}, name(content))) : null);
+
+		return el("dl", { class: "facts" },
+			text("Kind", site.kindName), text("Address", site.address),
+			text("Module", site.moduleName), text("Directory", site.dirName),
+			text("Source line", site.sourceName),
+			FIGURES.map(([key, title, unit]) => el("div", { "data-key": key },
+				el("dt", {}, title), el("dd", {}, value(site[key], unit)))));
+	}
+
+	function part(title, content) {
+		return el("section", {}, el("h3", {}, title), content);
+	}
+
+	/** A small table of [[name, number...]...]. */
+	function names(model, entries, titles, units, label) {
+		if (!entries.length)
+			return el("p", { class: "nothing" }, "Not recorded.");
+		return kmt.table.create({
+			label, noun: "entries", filters: false, pageSize: 10, sort: "1",
+			rows: entries.filter(Array.isArray),
+			columns: titles.map((title, i) => ({
+				key: String(i), title, unit: units[i],
+				value: (entry) => (i ? entry[i] : model.name(entry[0])),
+			})),
+		}).element;
+	}
+
+	function leak(site) {
+		const given = site.leak;
+
+		if (!kmt.model.isObject(given))
+			return null;
+		return el("div", { class: "banner warn" }, el("p", {}, "Leak candidate"),
+			el("p", {}, "Grew by ", value(given.growth, "bytes"), " in ",
+				value(given.grown, "count"), " of ", value(given.windows, "count"), " windows. ",
+				given.reason ? name(given.reason) : null));
+	}
+
+	function chart(site, app) {
+		if (!site.series)
+			return part("Live memory over time", el("p", { class: "nothing" },
+				"This file has no values over time for this call site."));
+		const body = el("div", { class: "chart" });
+		const section = part("Live memory over time", body);
+		const { windows } = app.model;
+
+		// The chart needs a width, which it has when the dialog is open.
+		section.draw = () => kmt.chart.create(body, app, [{
+			name: site.name, values: kmt.series.dense(site.series.live, windows.n),
+			colour: "--c0",
+		}], { height: 180 });
+		return section;
+	}
+
+	function content(site, app) {
+		const { model } = app;
+		const graph = chart(site, app);
+		const none = "Nothing was freed.";
+
+		return {
+			graph,
+			nodes: [leak(site), facts(site), graph, el("div", { class: "columns" },
+				part("Requested sizes", kmt.histogram(site.sizes, "bytes")),
+				part("Lifetimes of freed objects", site.lifetimes.length ?
+					kmt.histogram(site.lifetimes, "time") : el("p", { class: "nothing" }, none)),
+				part("Ages of live objects", kmt.histogram(site.ages, "time")),
+				part("Caches", names(model, site.caches, ["Cache", "Allocs", "Allocated"],
+					["text", "count", "bytes"], "Caches")),
+				part("Tasks", names(model, site.tasks, ["Task", "Allocs", "Allocated"],
+					["text", "count", "bytes"], "Tasks")),
+				part("Freed by", names(model, site.freed_by, ["Call site", "Frees"],
+					["text", "count"], "Call sites that free its objects")))],
+		};
+	}
+
+	/** Create the dialog, and set app.openSite. */
+	function install(app) {
+		const body = el("div");
+		const title = el("h2", { id: "details-title" });
+		const dialog = el("dialog", { id: "details", "aria-labelledby": "details-title" },
+			el("div", { class: "top" }, title,
+				button("Close", () => dialog.close(), { id: "details-close" })), body);
+		let graph = null;
+
+		dialog.addEventListener("close", () => {
+			if (graph)
+				graph.destroy();
+			graph = null;
+			body.replaceChildren();
+		});
+		// A click beside the dialog closes it.
+		dialog.addEventListener("click", (event) => {
+			if (event.target === dialog)
+				dialog.close();
+		});
+		document.body.append(dialog);
+		app.openSite = (index) => {
+			const site = app.model.sites[index];
+
+			if (!site)
+				return;
+			const shown = content(site, app);
+
+			dialog.setAttribute("data-site", index);
+			title.replaceChildren(name(site.name));
+			body.replaceChildren(...shown.nodes.filter(Boolean));
+			dialog.showModal();
+			dialog.scrollTop = 0;
+			if (shown.graph.draw)
+				graph = shown.graph.draw();
+		};
+	}
+
+	kmt.details = { install };
+})(window.kmt);
