@@ -9,27 +9,36 @@
 	// Powers of two, so that the axis of bytes has round numbers.
 	const STEPS = Array.from({ length: 60 }, (_, i) => 2 ** i);
 
-	/** Return the times: the start, at which nothing is live, and each window's end. */
+	/** Return the times: the start, and the end of each window. */
 	function times(windows) {
 		return Array.from({ length: windows.n + 1 },
 			(_, i) => windows.start_ns + i * windows.width_ns);
 	}
 
+	/** Return the live bytes at the start. A whole capture starts with none. */
+	function startOf(one, windows) {
+		if (kmt.format.isNumber(one.start))
+			return one.start;
+		return windows.start_ns > 0 ? one.values[0] || 0 : 0;
+	}
+
 	/** Return the rows that are drawn: the highest area first, and then the lines. */
-	function layout(series) {
+	function layout(series, windows) {
+		let start = 0;
 		const total = new Array(series.length ? series[0].values.length : 0).fill(0);
 		const areas = [];
 		const lines = [];
 
 		series.forEach((one, index) => {
 			if (one.line) {
-				lines.push({ index, values: one.values });
+				lines.push({ index, values: one.values, start: startOf(one, windows) });
 				return;
 			}
+			start += startOf(one, windows);
 			one.values.forEach((value, i) => {
 				total[i] += value;
 			});
-			areas.unshift({ index, values: total.slice() });
+			areas.unshift({ index, values: total.slice(), start });
 		});
 		return areas.concat(lines);
 	}
@@ -181,17 +190,17 @@
 	}
 
 	/**
-	 * Create a chart in the element body. A series is {name, values, colour, line}: one
-	 * value for each window, a CSS variable, and whether it is a line instead of a
-	 * stacked area. Options:
+	 * Create a chart in the element body. A series is {name, values, start, colour,
+	 * line}: one value for each window, the value before (optional), a CSS variable, and
+	 * whether it is a line instead of a stacked area. Options:
 	 *   height    in pixels
 	 *   peak      {atNs, value} of the point to show (optional)
 	 *   onCursor  function (index) that gets the point below the cursor: 0 is the start,
 	 *             i the end of window i - 1; null if there is none (optional)
 	 */
 	function create(body, app, series, given) {
-		const rows = layout(series);
-		const data = [times(app.model.windows)].concat(rows.map((row) => [0, ...row.values]));
+		const rows = layout(series, app.model.windows);
+		const data = [times(app.model.windows)].concat(rows.map((row) => [row.start, ...row.values]));
 
 		if (!series.length || !app.model.windows.n) {
 			body.replaceChildren(el("p", { class: "nothing" }, "There are no values over time."));

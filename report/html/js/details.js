@@ -17,6 +17,7 @@
 		["wasted", "Wasted", "bytes"],
 		["cross_frees", "Frees on another CPU", "count"],
 		["short_lived", "Short-lived objects", "count"],
+		["deferred", "Wait for a grace period", "bytes"],
 	];
 
 	function facts(site) {
@@ -49,15 +50,14 @@
 		}).element;
 	}
 
-	function leak(site) {
-		const given = site.leak;
+	function leak(site, model) {
+		const given = model.leaks[site.leak];
 
 		if (!kmt.model.isObject(given))
 			return null;
 		return el("div", { class: "banner warn" }, el("p", {}, "Leak candidate"),
-			el("p", {}, "Grew by ", value(given.growth, "bytes"), " in ",
-				value(given.grown, "count"), " of ", value(given.windows, "count"), " windows. ",
-				given.reason ? name(given.reason) : null));
+			el("p", {}, name(String(given.text || "")), " (growth: ",
+				value(given.growth, "bytes"), ")"));
 	}
 
 	function chart(site, app) {
@@ -70,7 +70,7 @@
 
 		// The chart needs a width, which it has when the dialog is open.
 		section.draw = () => kmt.chart.create(body, app, [{
-			name: site.name, values: kmt.series.dense(site.series.live, windows.n),
+			name: site.name, values: site.series.dense(windows.n), start: site.series.start,
 			colour: "--c0",
 		}], { height: 180 });
 		return section;
@@ -79,19 +79,17 @@
 	function content(site, app) {
 		const { model } = app;
 		const graph = chart(site, app);
-		const none = "Nothing was freed.";
-
 		return {
 			graph,
-			nodes: [leak(site), facts(site), graph, el("div", { class: "columns" },
+			nodes: [leak(site, model), facts(site), graph, el("div", { class: "columns" },
 				part("Requested sizes", kmt.histogram(site.sizes, "bytes")),
-				part("Lifetimes of freed objects", site.lifetimes.length ?
-					kmt.histogram(site.lifetimes, "time") : el("p", { class: "nothing" }, none)),
+				part("Lifetimes of freed objects", 
+					kmt.histogram(site.lifetimes, "time")),
 				part("Ages of live objects", kmt.histogram(site.ages, "time")),
-				part("Caches", names(model, site.caches, ["Cache", "Allocs", "Allocated"],
-					["text", "count", "bytes"], "Caches")),
-				part("Tasks", names(model, site.tasks, ["Task", "Allocs", "Allocated"],
-					["text", "count", "bytes"], "Tasks")),
+				part("Caches", names(model, site.caches, ["Cache", "Allocs", "Allocated", "Live"],
+					["text", "count", "bytes", "bytes"], "Caches")),
+				part("Tasks", names(model, site.tasks, ["Task", "Allocs", "Allocated", "Live"],
+					["text", "count", "bytes", "bytes"], "Tasks")),
 				part("Freed by", names(model, site.freed_by, ["Call site", "Frees"],
 					["text", "count"], "Call sites that free its objects")))],
 		};

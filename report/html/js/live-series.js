@@ -9,24 +9,24 @@
 
 	/** All kinds. Those of slab are stacked; the others overlap them and are lines. */
 	function byKind(model) {
-		const all = kmt.model.list(model.series.kinds);
+		const all = model.kindSeries;
 		const used = layers.used(model);
 		const shown = used.flatMap((layer) => layers.kinds(model, layer));
 		const stacked = used[0];
 
 		return shown.filter((kind) => all[kind]).map((kind, i) => ({
 			name: String(model.kinds[kind].kind),
-			values: series.dense(all[kind], model.windows.n),
+			values: all[kind].dense(model.windows.n),
 			colour: "--c" + (i % 9),
 			line: layers.of(String(model.kinds[kind].kind)) !== stacked,
 		}));
 	}
 
 	function layerTotal(model, layer) {
-		const all = kmt.model.list(model.series.kinds);
 		const n = model.windows.n;
 
-		return series.added(layers.kinds(model, layer).map((kind) => series.dense(all[kind], n)), n);
+		return series.added(layers.kinds(model, layer).map((kind) => model.kindSeries[kind])
+			.filter(Boolean).map((one) => one.dense(n)), n);
 	}
 
 	/** Keep the series with the largest values, and add one for all others. */
@@ -55,12 +55,12 @@
 		for (const entry of kmt.model.list(model.series.dirs).filter(kmt.model.isObject)) {
 			const kind = model.kinds[entry.kind];
 
-			if (kind && layers.of(String(kind.kind)) !== layer)
+			if (!kind || layers.of(String(kind.kind)) !== layer)
 				continue;
-			const values = series.dense(entry.live, n);
+			const values = series.ofArrays(entry, 0).dense(n);
+			const sum = sums.get(entry.name);
 
-			sums.set(entry.dir, sums.has(entry.dir) ?
-				series.added([sums.get(entry.dir), values], n) : values);
+			sums.set(entry.name, sum ? series.added([sum, values], n) : values);
 		}
 		return largest([...sums].map(([dir, values]) => ({
 			name: model.name(dir, "(no directory)"), values,
@@ -70,7 +70,7 @@
 	function bySite(model, layer) {
 		return largest(model.sites.filter((site) => site.series &&
 			layers.of(site.kindName) === layer).map((site) => ({
-			name: site.name, values: series.dense(site.series.live, model.windows.n),
+			name: site.name, values: site.series.dense(model.windows.n),
 		})), model, layer);
 	}
 

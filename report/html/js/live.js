@@ -111,16 +111,21 @@
 		["wasted", "Wasted", "bytes"], ["allocs", "Allocs", "count"],
 		["frees", "Frees", "count"], ["live_objects", "Live objects", "count"],
 		["peak", "Peak", "bytes"],
+		["peak_at_ns", "Peak at", "time"],
 	];
+
+	function wholeGrowth(kind, sums) {
+		return sums.growth === null ? null : kind.live - (sums.live - sums.growth);
+	}
 
 	/** The figures of each kind: exact totals for the whole capture. */
 	function totals(app) {
 		const { model, span } = app;
 
 		return model.kinds.map((kind, i) => {
-			const sums = kmt.span.figures(kmt.span.kindSeries(model, i), span);
+			const sums = kmt.span.figures(model.kindSeries[i], span);
 
-			return span.whole ? Object.assign({ growth: sums.growth }, kind) :
+			return span.whole ? Object.assign({ growth: wholeGrowth(kind, sums) }, kind) :
 				Object.assign({ kind: kind.kind }, sums);
 		});
 	}
@@ -160,13 +165,18 @@
 	function build(body, app) {
 		const { model, span } = app;
 
-		if (!model.kinds.length || !model.windows.n)
-			return "The capture has no events over time.";
-		new LiveChart(app, body);
+		if (!model.kinds.length)
+			return "The capture has no events.";
+		if (model.windows.n) {
+			new LiveChart(app, body);
+			body.append(kmt.spanForm.create(app));
+		} else {
+			body.append(el("p", { class: "nothing" }, "There are no values over time."));
+		}
 		const table = totalsTable(app);
 
 		table.element.id = "totals";
-		body.append(kmt.spanForm.create(app), table.element, marks(model), losses(model));
+		body.append(table.element, marks(model), losses(model));
 		span.onChange(() => {
 			kmt.chart.showSpans();
 			table.setRows(totals(app));

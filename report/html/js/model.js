@@ -6,7 +6,7 @@
 
 	const FORMAT = 1;
 	const LISTS = ["cuts", "gaps", "marks", "kinds", "names", "sites", "caches", "leaks",
-		"findings", "lifetimes"];
+		"findings", "lifetimes", "sites_rest"];
 	const OBJECTS = ["capture", "trust", "windows", "series"];
 	const SITE_LISTS = ["lifetimes", "sizes", "ages", "caches", "tasks", "freed_by"];
 
@@ -46,7 +46,7 @@
 				problems.push("The part \"" + key + "\" is missing.");
 		}
 		// These may be absent: see report/html/README.md.
-		for (const key of ["stacks", "tree", "heat", "sites_rest"])
+		for (const key of ["stacks", "tree", "heat"])
 			model[key] = data[key] === undefined ? null : data[key];
 	}
 
@@ -60,6 +60,15 @@
 		};
 	}
 
+	/** Give each kind its series. Nothing is live before a capture begins. */
+	function addSeries(model) {
+		const start = model.windows.start_ns > 0 ? null : 0;
+		const all = list(model.series.kinds);
+
+		model.kinds = model.kinds.filter(isObject);
+		model.kindSeries = model.kinds.map((kind, i) => kmt.series.ofArrays(all[i], start));
+	}
+
 	function siteOf(model, given, index) {
 		const kind = model.kinds[given.kind];
 		const site = Object.assign({}, given, {
@@ -69,7 +78,7 @@
 			moduleName: model.name(given.module, ""),
 			dirName: model.name(given.dir, ""),
 			sourceName: model.name(given.source, ""),
-			series: list(model.series.sites)[index] || null,
+			series: kmt.series.ofSite(list(model.series.sites)[index]),
 		});
 
 		for (const key of SITE_LISTS)
@@ -94,7 +103,8 @@
 		else
 			addParts(model, {}, []);
 		addWindows(model);
-		model.sites = model.sites.filter(isObject).map((site, i) => siteOf(model, site, i));
+		addSeries(model);
+		model.sites = model.sites.map((site, i) => siteOf(model, isObject(site) ? site : {}, i));
 		return model;
 	}
 

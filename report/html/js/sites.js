@@ -44,17 +44,22 @@
 				key: "series", title: "Live over time", unit: "count",
 				hint: "Live bytes in the whole capture; bands are losses",
 				cell: (row) => (row.site.series ?
-					kmt.sparkline(kmt.series.dense(row.site.series.live, windows.n), app) :
+					kmt.sparkline(row.site.series.dense(windows.n), app) :
 					kmt.format.UNKNOWN),
 			},
 		];
 	}
 
+	/** Return the growth in the whole capture. */
+	function growth(site) {
+		return site.series && kmt.format.isNumber(site.live) ? site.live - site.series.start : null;
+	}
+
 	/** Return the figures of a call site in the span. */
 	function row(site, span) {
 		const whole = span.whole;
-		const sums = kmt.span.figures(site.series, span);
-		const values = whole ? Object.assign({ growth: sums.growth }, site) : sums;
+		const values = whole ? Object.assign({ growth: growth(site) }, site) :
+			kmt.span.figures(site.series, span);
 
 		return {
 			site,
@@ -85,17 +90,17 @@
 	}
 
 	function rest(model) {
-		const parts = kmt.model.list(model.sites_rest)
-			.concat(kmt.model.isObject(model.sites_rest) ? [model.sites_rest] : []);
-		const n = kmt.model.total(parts, "n");
+		const { value, name } = kmt.dom;
+		const parts = model.sites_rest.filter((part) => kmt.model.isObject(part) && part.n > 0);
 
-		if (!n)
+		if (!parts.length)
 			return null;
-		return el("p", { class: "note", id: "sites-rest" },
-			kmt.format.grouped(n), " more call sites are not in this file. They hold ",
-			kmt.dom.value(kmt.model.total(parts, "live"), "bytes"), ", allocated ",
-			kmt.dom.value(kmt.model.total(parts, "allocated"), "bytes"), ", and wasted ",
-			kmt.dom.value(kmt.model.total(parts, "wasted"), "bytes"), ".");
+		return el("div", { class: "note", id: "sites-rest" },
+			el("p", {}, "More call sites are not in this file:"),
+			el("ul", {}, parts.map((part) => el("li", {}, value(part.n, "count"), " of ",
+				name(model.kinds[part.kind] ? String(model.kinds[part.kind].kind) : ""),
+				": ", value(part.live, "bytes"), " live, ", value(part.allocated, "bytes"),
+				" allocated, ", value(part.wasted, "bytes"), " wasted"))));
 	}
 
 	function build(body, app) {

@@ -38,27 +38,16 @@
 		const values = { live: null, growth: null, wasted: null };
 
 		for (const key of SUMS)
-			values[key] = series ? kmt.series.sum(series[key], span.from, span.to) : null;
+			values[key] = series ? series.sum(key, span.from, span.to) : null;
 		if (!series)
 			return values;
-		values.live = kmt.series.at(series.live, span.to);
-		values.growth = values.live === null ? null :
-			values.live - kmt.series.at(series.live, span.from - 1);
-		values.wasted = values.allocated === null || values.requested === null ? null :
-			values.allocated - values.requested;
+		const before = series.at(span.from - 1);
+
+		values.live = series.at(span.to);
+		values.growth = before === null ? null : values.live - before;
+		values.wasted = values.allocated - values.requested;
 		return values;
 	}
 
-	/** Return the series of a kind in the form of those of a call site. */
-	function kindSeries(model, kind) {
-		const all = model.series;
-		const of = (key) => kmt.model.list(all[key])[kind] || null;
-
-		return {
-			live: of("kinds"), allocs: of("kinds_allocs"), allocated: of("kinds_allocated"),
-			requested: of("kinds_requested"), frees: of("kinds_frees"),
-		};
-	}
-
-	kmt.span = { create, figures, kindSeries };
+	kmt.span = { create, figures };
 })(window.kmt);

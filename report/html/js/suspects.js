@@ -49,11 +49,12 @@
 
 	/** Return the call sites of the leak candidates, most likely first. */
 	function leaks(model) {
-		const candidates = model.leaks.filter(kmt.model.isObject).slice(0, NEXT + 1)
-			.map((leak) => Object.assign({}, leak, {
+		const candidates = model.leaks.filter((leak) => kmt.model.isObject(leak) &&
+			leak.doubt === "none").slice(0, NEXT + 1).map((leak) => Object.assign({}, leak, {
 				index: leak.site >= 0 ? leak.site : null,
 				name: model.name(leak.name),
-				growth: leak.growth,
+				kindName: kmt.model.isObject(model.kinds[leak.kind]) ?
+					String(model.kinds[leak.kind].kind) : "",
 			}));
 
 		return {
@@ -78,8 +79,7 @@
 	}
 
 	function siteName(site, app) {
-		const module = site.moduleName ? " [" + site.moduleName + "]" : "";
-		const shown = name(site.name + (site.name.includes("[") ? "" : module));
+		const shown = name(site.name);
 
 		if (site.index === null || !app.model.sites[site.index])
 			return shown;
