@@ -3,7 +3,7 @@
 (function (kmt) {
 	"use strict";
 
-	const { el, button, name, value } = kmt.dom;
+	const { el, button, name, sentence, value } = kmt.dom;
 
 	const FIGURES = [
 		["live", "Live bytes", "bytes"],
@@ -53,10 +53,10 @@
 	function leak(site, model) {
 		const given = model.leaks[site.leak];
 
-		if (!kmt.model.isObject(given))
+		if (!given)
 			return null;
 		return el("div", { class: "banner warn" }, el("p", {}, "Leak candidate"),
-			el("p", {}, name(String(given.text || "")), " (growth: ",
+			el("p", {}, sentence(given.text || ""), " (growth: ",
 				value(given.growth, "bytes"), ")"));
 	}
 

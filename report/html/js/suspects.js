@@ -3,7 +3,7 @@
 (function (kmt) {
 	"use strict";
 
-	const { el, button, name, value } = kmt.dom;
+	const { el, button, name, sentence, value } = kmt.dom;
 	const NEXT = 2;
 
 	/** Return the call sites with the largest values above 0. */
@@ -49,11 +49,11 @@
 
 	/** Return the call sites of the leak candidates, most likely first. */
 	function leaks(model) {
-		const candidates = model.leaks.filter((leak) => kmt.model.isObject(leak) &&
-			leak.doubt === "none").slice(0, NEXT + 1).map((leak) => Object.assign({}, leak, {
+		const candidates = model.leaks.filter((leak) => leak.doubt === "none")
+			.slice(0, NEXT + 1).map((leak) => Object.assign({}, leak, {
 				index: leak.site >= 0 ? leak.site : null,
 				name: model.name(leak.name),
-				kindName: kmt.model.isObject(model.kinds[leak.kind]) ?
+				kindName: model.kinds[leak.kind] ?
 					String(model.kinds[leak.kind].kind) : "",
 			}));
 
@@ -61,7 +61,7 @@
 			id: "top-leak", title: "First leak candidate", unit: "bytes",
 			key: "growth", sites: candidates, sign: "+",
 			none: "No call site grew throughout the capture.",
-			explain: (leak) => [leak.text ? name(leak.text) :
+			explain: (leak) => [leak.text ? sentence(leak.text) :
 				["grew in ", value(leak.grown, "count"), " of ",
 					value(leak.windows, "count"), " windows"]],
 		};
