@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The section with the flame graph: its controls, and the text about the selected frame.
+(function (kmt) {
+	"use strict";
+
+	const { el, button } = kmt.dom;
+	const SHAPES = { icicle: "icicle, root above", flame: "flame, root below" };
+	const DIRECTIONS = { callees: "from the callers", callers: "from the allocation" };
+	const METRICS = {
+		live: "live", allocated: "allocated", wasted: "wasted", peak: "live at the peak",
+	};
+	const ALL = "";
+
+	/** Create a choice with a label. options: value -> text. */
+	function choice(id, label, options, changed) {
+		const select = el("select", { id }, Object.entries(options).map(
+			([value, text]) => el("option", { value }, text)));
+
+		select.addEventListener("change", changed);
+		return { select, label: el("label", { for: id }, label, " ", select) };
+	}
+
+	class FramePanel {
+		constructor(body, model, source) {
+			this.model = model;
+			this.source = source;
+			this.trees = new Map();
+			this.status = el("output", { id: "frames-status", class: "frames-status" });
+			this.matches = el("output", { id: "frames-matches" });
+			this.note = el("p", { class: "note", id: "frames-note" });
+			this.chart = new kmt.FrameChart(this);
+			this.chart.element.setAttribute("aria-label", "Memory by call path");
+			this.chart.element.id = "frames-chart";
+			body.append(this.controls(), this.status,
+				el("div", { class: "frames-box" }, this.chart.element), this.note);
+			this.redraw();
+		}
+
+		controls() {
+			const redraw = () => this.redraw();
+
+			this.metric = choice("frames-metric", "Bytes", METRICS, redraw);
+			this.kind = choice("frames-kind", "Kind", this.kinds(), redraw);
+			this.direction = choice("frames-direction", "Order", DIRECTIONS, redraw);
+			this.shape = choice("frames-shape", "Shape", SHAPES, redraw);
+			this.text = el("input", { id: "frames-search", type: "search",
+				autocomplete: "off", spellcheck: "false" });
+			this.text.addEventListener("input", () => this.search());
+			return el("div", { class: "tools" }, this.metric.label, this.kind.label,
+				this.direction.label, this.shape.label,
+				el("label", { for: "frames-search" }, "Search ", this.text),
+				this.matches,
+				button("Reset zoom", () => this.chart.zoom(this.root()),
+					{ id: "frames-reset" }));
+		}
+
+		/** Return the kinds of memory, which are the first level of the tree. */
+		kinds() {
+			const options = { [ALL]: "all, side by side" };
+
+			for (const node of this.source.nodes)
+				if (node[0] < 0)
+					options[node[1]] = this.model.name(node[1]);
+			return options;
+		}
+
+		/** Return the tree that the controls select. */
+		tree() {
+			const metric = this.metric.select.value;
+			const inverted = this.direction.select.value === "callers";
+			const key = `${metric} ${inverted}`;
+
+			if (!this.trees.has(key)) {
+				const tree = kmt.frameTree.build(this.source.nodes, metric);
+
+				this.trees.set(key, inverted ? tree.inverted() : tree);
+			}
+			return this.trees.get(key);
+		}
+
+		/** Return the node of the selected kind, or the root. */
+		root() {
+			const kind = this.kind.select.value;
+
+			if (kind === ALL)
+				return 0;
+			return this.chart.tree.children[0].get(Number(kind)) ?? 0;
+		}
+
+		redraw() {
+			this.chart.isFlame = this.shape.select.value === "flame";
+			this.chart.show(this.tree(), () => this.root());
+			this.search();
+		}
+
+		/** Highlight the frames that contain the text, without regard to case. */
+		search() {
+			const text = this.text.value.trim().toLowerCase();
+			const tree = this.chart.tree;
+
+			if (text === "") {
+				this.chart.highlight(new Set());
+				this.matches.replaceChildren();
+				return;
+			}
+			const { found, sum } = tree.search((frame) =>
+				this.model.name(frame).toLowerCase().includes(text), this.root());
+
+			this.chart.highlight(found);
+			this.matches.replaceChildren(`${found.size} found: `,
+				kmt.dom.value(sum, "bytes"), " ",
+				this.share(sum, tree.totals[this.root()]));
+		}
+
+		share(part, whole) {
+			return whole > 0 ? `(${kmt.format.share(part / whole)})` : "";
+		}
+
+		/** Name a node. Called by the chart. */
+		nameOf(tree, node) {
+			return node === 0 ? "all kinds, side by side" :
+				this.model.name(tree.frames[node]);
+		}
+
+		/** Return the description of a node for its label. Called by the chart. */
+		describe(tree, node) {
+			return `${this.nameOf(tree, node)}, ` +
+				kmt.format.value(tree.totals[node], "bytes");
+		}
+
+		/** Describe the selected frame. Called by the chart. */
+		changed() {
+			const tree = this.chart.tree;
+			const node = this.chart.described();
+			const [kind] = tree.path(node);
+			const parts = [kmt.dom.name(this.nameOf(tree, node))];
+
+			if (node === 0) {
+				parts.push(": bytes of different kinds contain each other and have no sum");
+			} else {
+				parts.push(" ", kmt.dom.value(tree.totals[node], "bytes"), " ",
+					this.share(tree.totals[node], tree.totals[kind]), " of ",
+					kmt.dom.name(this.nameOf(tree, kind)));
+				if (tree.own[node] > 0 && tree.own[node] < tree.totals[node])
+					parts.push(", of which ", kmt.dom.value(tree.own[node], "bytes"),
+						" directly");
+			}
+			this.status.replaceChildren(...parts);
+			this.describeChart(tree);
+		}
+
+		describeChart(tree) {
+			const omitted = this.chart.omitted;
+
+			if (!(tree.totals[0] > 0))
+				this.note.textContent = "No bytes of this type.";
+			else if (omitted > 0)
+				this.note.textContent = `Not drawn, because narrower than a pixel: ` +
+					`${kmt.format.grouped(omitted)} ` +
+					`${omitted === 1 ? "branch" : "branches"}. Zoom in to see more.`;
+			else
+				this.note.textContent = "";
+		}
+	}
+
+	/** Return the tree of the data: call stacks if the capture has them. */
+	function sourceOf(model) {
+		for (const source of [model.stacks, model.tree])
+			if (source && Array.isArray(source.nodes) && source.nodes.length)
+				return source;
+		return null;
+	}
+
+	function build(body, app) {
+		const source = sourceOf(app.model);
+
+		if (!source)
+			return "No allocation was recorded.";
+		body.append(el("p", { class: "note" }, source === app.model.stacks ?
+			"By call stack. " : "By directory or module, function, and size, " +
+			"because the capture has no stacks. ",
+		"The whole capture, independent of the selected time span. Click or press Enter " +
+			"to zoom, Escape to show all, and use the arrow keys to move."));
+		new FramePanel(body, app.model, source);
+		return undefined;
+	}
+
+	kmt.panels.add({ id: "flame", title: "Flame graph", order: 40, build });
+})(window.kmt);
