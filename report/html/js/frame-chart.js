@@ -35,11 +35,12 @@
 			new ResizeObserver(() => this.resized()).observe(this.element);
 		}
 
-		// Show another tree, from its root.
-		show(tree) {
+		// Show another tree from this node on, to which Escape returns.
+		show(tree, base) {
 			this.tree = tree;
-			this.top = 0;
-			this.current = 0;
+			this.base = base;
+			this.top = base;
+			this.current = base;
 			this.pointedNode = null;
 			this.found = new Set();
 			this.draw();
@@ -95,6 +96,7 @@
 			element.setAttribute("aria-level", box.level + 1);
 			element.setAttribute("aria-label",
 				this.owner.describe(this.tree, box.node));
+			element.classList.toggle("thin", box.width < 8);
 			element.tabIndex = -1;
 			element.dataset.node = box.node;
 			element.style.left = `${100 * box.left / this.width}%`;
@@ -194,7 +196,7 @@
 			if (event.key === "Enter" || event.key === " ")
 				this.zoom(this.current);
 			else if (event.key === "Escape")
-				this.zoom(0);
+				this.zoom(this.base);
 			else {
 				const node = this.target(event.key);
 				if (node === null)

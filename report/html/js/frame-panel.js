@@ -50,7 +50,7 @@
 				this.direction.label, this.shape.label,
 				el("label", { for: "frames-search" }, "Search ", this.text),
 				this.matches,
-				button("Reset zoom", () => this.chart.zoom(this.root()),
+				button("Reset zoom", () => this.chart.zoom(this.chart.base),
 					{ id: "frames-reset" }));
 		}
 
@@ -79,17 +79,17 @@
 		}
 
 		/** Return the node of the selected kind, or the root. */
-		root() {
+		base(tree) {
 			const kind = this.kind.select.value;
 
-			if (kind === ALL)
-				return 0;
-			return this.chart.tree.children[0].get(Number(kind)) ?? 0;
+			return kind === ALL ? 0 : tree.children[0].get(Number(kind)) ?? 0;
 		}
 
 		redraw() {
+			const tree = this.tree();
+
 			this.chart.isFlame = this.shape.select.value === "flame";
-			this.chart.show(this.tree(), () => this.root());
+			this.chart.show(tree, this.base(tree));
 			this.search();
 		}
 
@@ -104,12 +104,12 @@
 				return;
 			}
 			const { found, sum } = tree.search((frame) =>
-				this.model.name(frame).toLowerCase().includes(text), this.root());
+				this.model.name(frame).toLowerCase().includes(text), this.chart.base);
 
 			this.chart.highlight(found);
 			this.matches.replaceChildren(`${found.size} found: `,
 				kmt.dom.value(sum, "bytes"), " ",
-				this.share(sum, tree.totals[this.root()]));
+				this.share(sum, tree.totals[this.chart.base]));
 		}
 
 		share(part, whole) {
@@ -152,7 +152,7 @@
 		describeChart(tree) {
 			const omitted = this.chart.omitted;
 
-			if (!(tree.totals[0] > 0))
+			if (!(tree.totals[this.chart.base] > 0))
 				this.note.textContent = "No bytes of this type.";
 			else if (omitted > 0)
 				this.note.textContent = `Not drawn, because narrower than a pixel: ` +
