@@ -7,6 +7,19 @@
 	// Levels in the order of the list.
 	const LEVELS = ["error", "warning", "note"];
 
+	/** List the call sites of a finding, the most frequent first. */
+	function sites(model, finding) {
+		const entries = kmt.model.list(finding.sites);
+
+		if (!entries.length)
+			return null;
+		return el("details", {},
+			el("summary", {}, finding.sites_are ? String(finding.sites_are) : "call sites"),
+			el("ul", {}, entries.map(([count, first, second]) => el("li", {},
+				kmt.dom.value(count, "count"), " ", kmt.dom.name(model.name(first)),
+				second >= 0 ? [", ", kmt.dom.name(model.name(second))] : null))));
+	}
+
 	function build(body, app) {
 		const level = (finding) => Math.max(0, LEVELS.indexOf(finding.level));
 		const findings = app.model.findings.map((finding, i) => [finding, i])
@@ -17,7 +30,7 @@
 		body.append(el("ul", { class: "findings", id: "finding-list" },
 			findings.map(([finding]) => el("li", {},
 				el("strong", { class: `level-${LEVELS[level(finding)]}` }, LEVELS[level(finding)]), " ",
-				kmt.dom.name(String(finding.text))))));
+				el("bdi", {}, String(finding.text)), sites(app.model, finding)))));
 		return undefined;
 	}
 

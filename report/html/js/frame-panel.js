@@ -4,16 +4,18 @@
 	"use strict";
 
 	const { el, button } = kmt.dom;
-	const SHAPES = { icicle: "icicle, root above", flame: "flame, root below" };
-	const DIRECTIONS = { callees: "from the callers", callers: "from the allocation" };
-	const METRICS = {
-		live: "live", allocated: "allocated", wasted: "wasted", peak: "live at the peak",
-	};
+	// The choices as [value, text].
+	const SHAPES = [["icicle", "icicle, root above"], ["flame", "flame, root below"]];
+	const DIRECTIONS = [["callees", "from the outermost caller"],
+		["callers", "from the allocation"]];
+	const METRICS = [["live", "live"], ["allocated", "allocated"], ["wasted", "wasted"],
+		["peak", "live at the peak"]];
+	const SOURCES = [["stacks", "call stack"], ["tree", "directory, function, and size"]];
 	const ALL = "";
 
-	/** Create a choice with a label. options: value -> text. */
+	/** Create a choice with a label. options: [[value, text]...]. */
 	function choice(id, label, options, changed) {
-		const select = el("select", { id }, Object.entries(options).map(
+		const select = el("select", { id }, options.map(
 			([value, text]) => el("option", { value }, text)));
 
 		select.addEventListener("change", changed);
@@ -21,9 +23,10 @@
 	}
 
 	class FramePanel {
-		constructor(body, model, source) {
+		/** sources: the trees of the data by the values of SOURCES. */
+		constructor(body, model, sources) {
 			this.model = model;
-			this.source = source;
+			this.sources = sources;
 			this.trees = new Map();
 			this.status = el("output", { id: "frames-status", class: "frames-status" });
 			this.matches = el("output", { id: "frames-matches" });
@@ -39,6 +42,8 @@
 		controls() {
 			const redraw = () => this.redraw();
 
+			this.source = choice("frames-source", "By",
+				SOURCES.filter(([key]) => this.sources[key]), redraw);
 			this.metric = choice("frames-metric", "Bytes", METRICS, redraw);
 			this.kind = choice("frames-kind", "Kind", this.kinds(), redraw);
 			this.direction = choice("frames-direction", "Order", DIRECTIONS, redraw);
@@ -46,7 +51,7 @@
 			this.text = el("input", { id: "frames-search", type: "search",
 				autocomplete: "off", spellcheck: "false" });
 			this.text.addEventListener("input", () => this.search());
-			return el("div", { class: "tools" }, this.metric.label, this.kind.label,
+			return el("div", { class: "tools" }, this.source.label, this.metric.label, this.kind.label,
 				this.direction.label, this.shape.label,
 				el("label", { for: "frames-search" }, "Search ", this.text),
 				this.matches,
@@ -56,22 +61,25 @@
 
 		/** Return the kinds of memory, which are the first level of the tree. */
 		kinds() {
-			const options = { [ALL]: "all, side by side" };
+			const frames = new Set();
 
-			for (const node of this.source.nodes)
-				if (node[0] < 0)
-					options[node[1]] = this.model.name(node[1]);
-			return options;
+			for (const source of Object.values(this.sources))
+				for (const node of source.nodes)
+					if (node[0] < 0)
+						frames.add(node[1]);
+			return [[ALL, "all, side by side"],
+				...[...frames].map((frame) => [frame, this.model.name(frame)])];
 		}
 
 		/** Return the tree that the controls select. */
 		tree() {
+			const source = this.source.select.value;
 			const metric = this.metric.select.value;
 			const inverted = this.direction.select.value === "callers";
-			const key = `${metric} ${inverted}`;
+			const key = `${source} ${metric} ${inverted}`;
 
 			if (!this.trees.has(key)) {
-				const tree = kmt.frameTree.build(this.source.nodes, metric);
+				const tree = kmt.frameTree.build(this.sources[source].nodes, metric);
 
 				this.trees.set(key, inverted ? tree.inverted() : tree);
 			}
@@ -163,27 +171,30 @@
 		}
 	}
 
-	/** Return the tree of the data: call stacks if the capture has them. */
-	function sourceOf(model) {
-		for (const source of [model.stacks, model.tree])
-			if (source && Array.isArray(source.nodes) && source.nodes.length)
-				return source;
-		return null;
+	/** Return the trees of the data that have nodes. */
+	function sourcesOf(model) {
+		const sources = {};
+
+		for (const [key] of SOURCES)
+			if (kmt.model.list(model[key] && model[key].nodes).length)
+				sources[key] = model[key];
+		return sources;
 	}
 
 	function build(body, app) {
-		const source = sourceOf(app.model);
+		const sources = sourcesOf(app.model);
 
-		if (!source)
+		if (!Object.keys(sources).length)
 			return "No allocation was recorded.";
-		body.append(el("p", { class: "note" }, source === app.model.stacks ?
-			"By call stack. " : "By directory or module, function, and size, " +
-			"because the capture has no stacks. ",
-		"The whole capture, independent of the selected time span. Click or press Enter " +
-			"to zoom, Escape to show all, and use the arrow keys to move."));
-		new FramePanel(body, app.model, source);
+		if (!sources.stacks)
+			body.append(el("p", { class: "note" }, "The capture has no call stacks."));
+		new FramePanel(body, app.model, sources);
 		return undefined;
 	}
 
-	kmt.panels.add({ id: "flame", title: "Flame graph", order: 40, build });
+	kmt.panels.add({
+		id: "flame", title: "Flame graph", order: 40, build,
+		note: "The whole capture, independent of the selected time span. Click or press Enter " +
+			"to zoom and Escape to show all; the arrow keys move the selection.",
+	});
 })(window.kmt);

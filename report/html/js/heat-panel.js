@@ -16,10 +16,10 @@
 		const sums = [];
 
 		for (let i = 0; i < heat.cpus.length; i += step) {
-			const last = heat.cpus[Math.min(i + step, heat.cpus.length) - 1];
+			const last = heat.cpus[Math.min(i + step, heat.cpus.length) - 1] +
+				(heat.block || 1) - 1;
 
-			names.push(step > 1 && last !== heat.cpus[i] ?
-				`${heat.cpus[i]}–${last}` : String(heat.cpus[i]));
+			names.push(last !== heat.cpus[i] ? `${heat.cpus[i]}–${last}` : String(last));
 		}
 		for (let i = 0; i < names.length; i++)
 			sums.push(new Array(names.length).fill(0));
@@ -58,7 +58,7 @@
 				row.map((count, to) => cell(names, from, to, count, most))))));
 	}
 
-	/** Return the sums of all frees and of those on another CPU. */
+	/** Return the sums of all frees and of those in another row than the allocation. */
 	function summary(heat) {
 		let all = 0;
 		let cross = 0;
@@ -82,7 +82,8 @@
 			return "No free of a recorded allocation.";
 		body.append(el("p", { id: "heat-summary" }, kmt.dom.value(cross, "count"), " of ",
 			kmt.dom.value(all, "count"), ` frees (${kmt.format.share(cross / all)}) ` +
-			"were on another CPU than the allocation."),
+			"were on another CPU than the allocation" +
+			(heat.block > 1 ? ", not counting those of a group of CPUs." : ".")),
 		el("div", { class: "scroll", tabindex: 0, role: "region",
 			"aria-label": "Frees by CPU" }, table(grouped(heat))));
 		return undefined;
