@@ -58,6 +58,10 @@ ATTACKS = [
     "url(javascript:attack())", "toString",
 ]
 
+# Parts of these that the page must show as text.
+SHOWN_ATTACKS = ["</script><script>attack()</script>", "<svg/onload=attack()>",
+                 "\"onmouseover=\"attack()"]
+
 
 def escape(text):
     """Return a name as the tables of a capture write it."""
