@@ -15,8 +15,9 @@ export class Expectations {
 	}
 
 	fail(text) {
-		this.failures.push(`${this.subject}: ${text}`);
-		console.log(`FAIL ${this.subject}: ${text}`);
+		const failure = `${this.subject}: ${text}`.slice(0, 600);
+		this.failures.push(failure);
+		console.log(`FAIL ${failure}`);
 	}
 
 	/** Check that a condition holds. */

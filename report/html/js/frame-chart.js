@@ -64,7 +64,7 @@
 		draw() {
 			const hadFocus = this.element.contains(document.activeElement);
 			this.width = this.element.clientWidth || 1000;
-			const {boxes, omitted} = this.tree.layout(this.top, this.width);
+			const { boxes, omitted } = this.tree.layout(this.top, this.width);
 			const path = [];
 			for (let node = this.top; node > 0;) {
 				node = this.tree.parents[node];

@@ -111,13 +111,15 @@
 				this.matches.replaceChildren();
 				return;
 			}
-			const { found, sum } = tree.search((frame) =>
+			const { found, sums } = tree.search((frame) =>
 				this.model.name(frame).toLowerCase().includes(text), this.chart.base);
 
 			this.chart.highlight(found);
-			this.matches.replaceChildren(`${found.size} found: `,
-				kmt.dom.value(sum, "bytes"), " ",
-				this.share(sum, tree.totals[this.chart.base]));
+			this.matches.replaceChildren(
+				`${kmt.format.grouped(found.size)} ${found.size === 1 ? "frame" : "frames"}`,
+				...[...sums].flatMap(([kind, sum]) => [", ", kmt.dom.value(sum, "bytes"), " ",
+					this.share(sum, tree.totals[kind]), " of ",
+					kmt.dom.name(this.nameOf(tree, kind))]));
 		}
 
 		share(part, whole) {

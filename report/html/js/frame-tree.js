@@ -4,7 +4,7 @@
 	"use strict";
 
 	// Places of the metrics in the nodes of the data: see report/html/README.md.
-	const METRICS = {live: 2, allocated: 3, wasted: 4, peak: 5};
+	const METRICS = { live: 2, allocated: 3, wasted: 4, peak: 5 };
 	// The most frames that are drawn; the narrowest are omitted.
 	const MOST_DRAWN = 4000;
 
@@ -72,22 +72,25 @@
 			return tree.finish();
 		}
 
-		// Return the outermost nodes whose frame is accepted, so that no byte counts
-		// twice, and the sum of their values below a node.
+		// Return the outermost nodes below a node whose frame is accepted, so that no
+		// byte counts twice, and the sum of their values for each kind.
 		search(accepts, below) {
 			const found = new Set();
-			let sum = 0;
-			const open = [below];
+			const sums = new Map();
+			const open = [[below, this.path(below)[0] ?? 0]];
+
 			while (open.length) {
-				const node = open.pop();
+				const [node, kind] = open.pop();
+
 				if (node > 0 && accepts(this.frames[node])) {
 					found.add(node);
-					sum += this.totals[node];
+					sums.set(kind, (sums.get(kind) || 0) + this.totals[node]);
 					continue;
 				}
-				open.push(...this.children[node].values());
+				for (const child of this.children[node].values())
+					open.push([child, node === 0 ? child : kind]);
 			}
-			return {found, sum};
+			return { found, sums };
 		}
 
 		// Place the frames of a subtree in a row per level. Return the boxes
@@ -96,7 +99,7 @@
 			const boxes = [];
 			const total = this.totals[top];
 			let omitted = 0;
-			const open = [{node: top, level: 0, left: 0, width}];
+			const open = [{ node: top, level: 0, left: 0, width }];
 			while (open.length && total > 0) {
 				const box = open.pop();
 				boxes.push(box);
@@ -104,7 +107,7 @@
 				for (const node of this.sorted(box.node)) {
 					const share = width * this.totals[node] / total;
 					if (share >= 1)
-						open.push({node, level: box.level + 1, left, width: share});
+						open.push({ node, level: box.level + 1, left, width: share });
 					else
 						omitted++;
 					left += share;
@@ -116,7 +119,7 @@
 				boxes.length = MOST_DRAWN;
 			}
 			boxes.sort((a, b) => a.level - b.level || a.left - b.left);
-			return {boxes, omitted};
+			return { boxes, omitted };
 		}
 	}
 
@@ -134,5 +137,5 @@
 		return tree.finish();
 	}
 
-	kmt.frameTree = {build, metrics: Object.keys(METRICS)};
+	kmt.frameTree = { build, metrics: Object.keys(METRICS) };
 })(window.kmt);
