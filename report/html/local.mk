@@ -3,7 +3,9 @@
 KMT_HTML_CSS = \
 	report/html/css/page.css \
 	report/html/css/table.css \
-	report/html/css/chart.css
+	report/html/css/chart.css \
+	report/html/css/frames.css \
+	report/html/css/panels.css
 KMT_HTML_JS = \
 	report/html/js/namespace.js \
 	report/html/js/format.js \
@@ -27,6 +29,14 @@ KMT_HTML_JS = \
 	report/html/js/span-form.js \
 	report/html/js/live.js \
 	report/html/js/sites.js \
+	report/html/js/frame-tree.js \
+	report/html/js/frame-chart.js \
+	report/html/js/frame-panel.js \
+	report/html/js/finding-panel.js \
+	report/html/js/leak-panel.js \
+	report/html/js/waste-panel.js \
+	report/html/js/lifetime-panel.js \
+	report/html/js/heat-panel.js \
 	report/html/js/main.js
 KMT_HTML_UPLOT = \
 	report/html/libraries/uPlot.iife.js \

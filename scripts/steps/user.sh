@@ -264,6 +264,22 @@ step_check_arm()
 	check_emulated arm
 }
 
+# The report's page needs npm at build time, which an earlier build may have lacked.
+step_html()
+{
+	local build=$builddir
+
+	"$kmt_top/scripts/install-deps" html browser
+	kmt_build_programs "$build"
+	if [ ! -e "$build/report/html/template.html" ]; then
+		build=$work/html-build
+		kmt_configure "$build" --enable-werror --enable-html
+		make -s -C "$build" -j"$(nproc)"
+	fi
+	PYTHONDONTWRITEBYTECODE=1 python3 "$kmt_top/tests/web/html-pages.py" "$build" \
+		"$work/html"
+}
+
 step_fuzz()
 {
 	# If tools are missing, fuzz/run reports them and the step is skipped.
