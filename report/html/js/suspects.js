@@ -71,7 +71,8 @@
 		return {
 			id: "top-leak", title: "First leak candidate", unit: "bytes",
 			key: "growth", sites: candidates, sign: "+",
-			none: "No call site grew throughout the capture.",
+			none: model.leaks.length ? "No candidate is certain; the doubtful ones are below." :
+				"No call site grew throughout the capture.",
 			explain: (leak) => [leak.text ? sentence(leak.text) :
 				["grew in ", value(leak.grown, "count"), " of ",
 					value(leak.windows, "count"), " windows"]],
