@@ -72,7 +72,7 @@
 		const { ctx, bbox } = u;
 		const colour = variable("--mark");
 		const ratio = window.devicePixelRatio;
-		const marks = app.model.marks.filter(kmt.model.isObject);
+		const marks = app.model.marks;
 		const line = 13 * ratio;
 
 		ctx.font = 11 * ratio + "px system-ui, sans-serif";
@@ -207,6 +207,8 @@
 			return { destroy: () => {} };
 		}
 		body.replaceChildren();
+		// Reserve the height, so that the page does not move when the chart is replaced.
+		body.style.minHeight = given.height + "px";
 		const u = new window.uPlot(options(body, app, series, rows, given), data, body);
 		const resize = new ResizeObserver(() => {
 			if (body.clientWidth > 0 && Math.abs(body.clientWidth - u.width) > 1)

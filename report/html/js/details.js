@@ -3,7 +3,7 @@
 (function (kmt) {
 	"use strict";
 
-	const { el, button, name, value } = kmt.dom;
+	const { el, button, name, sentence, value } = kmt.dom;
 
 	const FIGURES = [
 		["live", "Live bytes", "bytes"],
@@ -20,6 +20,15 @@
 		["deferred", "Wait for a grace period", "bytes"],
 	];
 
+	/** The mean size, in bytes, because a mean hides its exact value when rounded. */
+	function mean(site, key) {
+		const bytes = site[key] / site.allocs;
+
+		return el("div", { "data-key": "mean_" + key }, el("dt", {}, "Mean " + key + " size"),
+			el("dd", {}, el("span", { class: "value", "data-value": bytes },
+				kmt.format.exact(Math.round(bytes), "bytes"))));
+	}
+
 	function facts(site) {
 		const text = (title, content) => (content ? el("div", {}, el("dt", {}, title),
 			el("dd", {}, name(content))) : null);
@@ -28,6 +37,7 @@
 			text("Kind", site.kindName), text("Address", site.address),
 			text("Module", site.moduleName), text("Directory", site.dirName),
 			text("Source line", site.sourceName),
+			site.allocs > 0 ? [mean(site, "requested"), mean(site, "allocated")] : null,
 			FIGURES.map(([key, title, unit]) => el("div", { "data-key": key },
 				el("dt", {}, title), el("dd", {}, value(site[key], unit)))));
 	}
@@ -53,10 +63,10 @@
 	function leak(site, model) {
 		const given = model.leaks[site.leak];
 
-		if (!kmt.model.isObject(given))
+		if (!given)
 			return null;
 		return el("div", { class: "banner warn" }, el("p", {}, "Leak candidate"),
-			el("p", {}, name(String(given.text || "")), " (growth: ",
+			el("p", {}, sentence(given.text || ""), " (growth: ",
 				value(given.growth, "bytes"), ")"));
 	}
 

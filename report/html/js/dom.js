@@ -45,6 +45,11 @@
 		return el("bdi", { class: "name" }, text);
 	}
 
+	/** Show a sentence that may contain names from a capture. */
+	function sentence(text) {
+		return el("bdi", {}, String(text));
+	}
+
 	/**
 	 * Show a number. The title has the exact value, and data-value the number for
 	 * scripts.
@@ -64,5 +69,5 @@
 		return getComputedStyle(document.documentElement).getPropertyValue(property).trim();
 	}
 
-	kmt.dom = { el, svg, button, name, value, variable };
+	kmt.dom = { el, svg, button, name, sentence, value, variable };
 })(window.kmt);

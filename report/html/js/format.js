@@ -58,6 +58,8 @@
 	function time(value) {
 		const size = Math.abs(value);
 
+		if (value === 0)
+			return "0 s";
 		if (size < 1000)
 			return grouped(value) + " ns";
 		if (size < 1e6)

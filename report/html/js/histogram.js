@@ -7,7 +7,7 @@
 
 	/**
 	 * Create a histogram of [[lower bound, count]...], with bounds of a unit of
-	 * kmt.format, and the sum of all counts for the shares.
+	 * kmt.format. A class ends below twice its lower bound.
 	 */
 	function histogram(classes, unit) {
 		const given = classes.filter((entry) => Array.isArray(entry) && entry[1] > 0);
@@ -21,7 +21,8 @@
 
 			bar.style.width = (100 * count / most) + "%";
 			return [
-				el("span", {}, "from ", value(lower, unit)),
+				el("span", {}, value(lower, unit), lower > 0 ?
+					[" to < ", value(2 * lower, unit)] : null),
 				el("div", {}, bar),
 				el("span", {}, value(count, "count"), " (" +
 					kmt.format.share(count / total) + ")"),

@@ -14,7 +14,7 @@
 
 		if (!(length > 0))
 			return [];
-		const shares = model.gaps.filter(kmt.model.isObject).map((gap) => {
+		const shares = model.gaps.map((gap) => {
 			const from = (gap.from_ns - start_ns) / length;
 			const until = Math.max((gap.until_ns - start_ns) / length, from + least);
 

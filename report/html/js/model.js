@@ -5,8 +5,9 @@
 	"use strict";
 
 	const FORMAT = 1;
-	const LISTS = ["cuts", "gaps", "marks", "kinds", "names", "sites", "caches", "leaks",
-		"findings", "lifetimes", "sites_rest"];
+	const LISTS = ["cuts", "names"];
+	const OBJECT_LISTS = ["gaps", "marks", "kinds", "sites", "sites_rest", "caches", "leaks",
+		"findings", "lifetimes"];
 	const OBJECTS = ["capture", "trust", "windows", "series"];
 	const SITE_LISTS = ["lifetimes", "sizes", "ages", "caches", "tasks", "freed_by"];
 
@@ -35,11 +36,14 @@
 	}
 
 	function addParts(model, data, problems) {
-		for (const key of LISTS) {
+		for (const key of LISTS.concat(OBJECT_LISTS)) {
 			model[key] = list(data[key]);
 			if (!Array.isArray(data[key]))
 				problems.push("The part \"" + key + "\" is missing.");
 		}
+		// An entry keeps its index, which other parts refer to.
+		for (const key of OBJECT_LISTS)
+			model[key] = model[key].map((entry) => (isObject(entry) ? entry : {}));
 		for (const key of OBJECTS) {
 			model[key] = isObject(data[key]) ? data[key] : {};
 			if (!isObject(data[key]))
@@ -65,7 +69,6 @@
 		const start = model.windows.start_ns > 0 ? null : 0;
 		const all = list(model.series.kinds);
 
-		model.kinds = model.kinds.filter(isObject);
 		model.kindSeries = model.kinds.map((kind, i) => kmt.series.ofArrays(all[i], start));
 	}
 
@@ -73,7 +76,7 @@
 		const kind = model.kinds[given.kind];
 		const site = Object.assign({}, given, {
 			index,
-			kindName: isObject(kind) ? String(kind.kind) : "",
+			kindName: kind ? String(kind.kind) : "",
 			name: model.name(given.site),
 			moduleName: model.name(given.module, ""),
 			dirName: model.name(given.dir, ""),
@@ -104,7 +107,7 @@
 			addParts(model, {}, []);
 		addWindows(model);
 		addSeries(model);
-		model.sites = model.sites.map((site, i) => siteOf(model, isObject(site) ? site : {}, i));
+		model.sites = model.sites.map((site, i) => siteOf(model, site, i));
 		return model;
 	}
 

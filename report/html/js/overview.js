@@ -3,7 +3,7 @@
 (function (kmt) {
 	"use strict";
 
-	const { el, name, value } = kmt.dom;
+	const { el, name, sentence, value } = kmt.dom;
 	const LEVELS = { none: "good", events: "bad", cut_off: "bad", unknown: "warn" };
 	const HEADINGS = {
 		none: "No event was lost.",
@@ -65,16 +65,16 @@
 			id: "trust",
 		}, el("p", {}, HEADINGS[given.loss] || HEADINGS.unknown),
 		given.summary && given.summary !== HEADINGS[given.loss] ?
-			el("p", {}, name(given.summary)) : null,
+			el("p", {}, sentence(given.summary)) : null,
 		figures.length ? el("p", {}, figures) : null,
-		warnings.length ? el("ul", {}, warnings.map((line) => el("li", {}, name(line)))) : null);
+		warnings.length ? el("ul", {}, warnings.map((line) => el("li", {}, sentence(line)))) : null);
 	}
 
 	function sentences(id, heading, lines) {
 		if (!lines.length)
 			return null;
 		return el("div", { class: "banner warn", id }, el("p", {}, heading),
-			el("ul", {}, lines.map((line) => el("li", {}, name(line)))));
+			el("ul", {}, lines.map((line) => el("li", {}, sentence(line)))));
 	}
 
 	function build(body, app) {

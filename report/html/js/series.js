@@ -23,7 +23,7 @@
 			let last = this.start;
 
 			for (let i = 1; i < flat.length && flat[i] <= window; i += ENTRY)
-				last = flat[i + 1];
+				last = flat[i + 1] || 0;
 			return last;
 		}
 
@@ -34,7 +34,7 @@
 
 			for (let i = 1; i < flat.length && flat[i] <= to; i += ENTRY)
 				if (flat[i] >= from)
-					total += flat[i + offset];
+					total += flat[i + offset] || 0;
 			return total;
 		}
 
@@ -46,7 +46,7 @@
 
 			for (let window = 0; window < n; window++) {
 				for (; next < flat.length && flat[next] <= window; next += ENTRY)
-					last = flat[next + 1];
+					last = flat[next + 1] || 0;
 				values[window] = last;
 			}
 			return values;

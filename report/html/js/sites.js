@@ -22,6 +22,13 @@
 
 		return [
 			text("name", "Call site", "Function that called the allocator", { opens: true }),
+			{
+				key: "series", title: "Live over time", unit: "count",
+				hint: "Live bytes in the whole capture; bands are losses",
+				cell: (row) => (row.site.series ?
+					kmt.sparkline(row.site.series.dense(windows.n), app) :
+					kmt.format.UNKNOWN),
+			},
 			text("kindName", "Kind", "Kind of memory", { class: "short" }),
 			number("live", "Live", "bytes", "Bytes that are not freed at the end of the span"),
 			number("live_objects", "Objects", "count", "Live objects at the end of the capture"),
@@ -40,13 +47,6 @@
 			text("moduleName", "Module", "Module of the call site", { class: "short" }),
 			text("dirName", "Directory", "Directory of the source file", { class: "short" }),
 			text("sourceName", "Source line", "File and line of the call", { class: "short" }),
-			{
-				key: "series", title: "Live over time", unit: "count",
-				hint: "Live bytes in the whole capture; bands are losses",
-				cell: (row) => (row.site.series ?
-					kmt.sparkline(row.site.series.dense(windows.n), app) :
-					kmt.format.UNKNOWN),
-			},
 		];
 	}
 
@@ -91,7 +91,7 @@
 
 	function rest(model) {
 		const { value, name } = kmt.dom;
-		const parts = model.sites_rest.filter((part) => kmt.model.isObject(part) && part.n > 0);
+		const parts = model.sites_rest.filter((part) => part.n > 0);
 
 		if (!parts.length)
 			return null;
@@ -111,7 +111,7 @@
 		const rows = () => model.sites.map((site) => row(site, span));
 		const note = el("p", { class: "note", role: "status" }, noteOf(app));
 		const table = kmt.table.create({
-			label: "Call sites", noun: "call sites", sort: "wasted",
+			label: "Call sites", noun: "call sites", sort: "wasted", wide: true,
 			columns: columns(app), rows: rows(),
 			open: (one) => app.openSite(one.site.index),
 			data: (one) => ({ site: one.site.index }),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Four cards that name the first suspects of each kind of fault.
+// Cards that name the first suspects of each kind of fault.
 (function (kmt) {
 	"use strict";
 
-	const { el, button, name, value } = kmt.dom;
+	const { el, button, name, sentence, value } = kmt.dom;
 	const NEXT = 2;
 
 	/** Return the call sites with the largest values above 0. */
@@ -21,13 +21,18 @@
 			kmt.layers.title(layer).toLowerCase()] : null;
 	}
 
-	/** The largest holder of each layer: slab memory comes first. */
+	/** Return the largest call site of each layer: slab memory comes first. */
+	function largestOfLayers(model, key) {
+		return kmt.layers.used(model).flatMap((layer) => largest(model.sites.filter(
+			(site) => kmt.layers.of(site.kindName) === layer), key, 1));
+	}
+
+	const OTHER_LAYERS = "Most of other kinds of memory:";
+
 	function live(model) {
 		return {
 			id: "most-live", title: "Holds most live memory", unit: "bytes", key: "live",
-			sites: kmt.layers.used(model).flatMap((layer) => largest(model.sites.filter(
-				(site) => kmt.layers.of(site.kindName) === layer), "live", 1)),
-			next: "Most of other kinds of memory:",
+			sites: largestOfLayers(model, "live"), next: OTHER_LAYERS,
 			none: "No memory is live at the end of the capture.",
 			explain: (site) => ["in ", value(site.live_objects, "count"),
 				" live objects of ", name(site.kindName), " at the end, ",
@@ -35,25 +40,31 @@
 		};
 	}
 
+	function mean(site, key) {
+		const bytes = Math.round(site[key] / site.allocs);
+
+		return el("span", { class: "value" }, kmt.format.exact(bytes, "bytes"));
+	}
+
 	function waste(model) {
 		return {
 			id: "most-wasted", title: "Wastes most memory", unit: "bytes",
 			key: "wasted", sites: largest(model.sites, "wasted", NEXT + 1),
 			none: "Each object received what it requested.",
-			explain: (site) => ["allocated but not requested, ",
-				value(site.wasted / site.allocated, "share"), " of what ",
-				value(site.allocs, "count"), " allocations of ", name(site.kindName), " received; ",
-				share(model, site, "wasted"), " waste"],
+			explain: (site) => ["allocated but not requested: ",
+				value(site.allocs, "count"), " allocations of ", name(site.kindName),
+				" requested ", mean(site, "requested"), " on average and received ",
+				mean(site, "allocated"), "; ", share(model, site, "wasted"), " waste"],
 		};
 	}
 
 	/** Return the call sites of the leak candidates, most likely first. */
 	function leaks(model) {
-		const candidates = model.leaks.filter((leak) => kmt.model.isObject(leak) &&
-			leak.doubt === "none").slice(0, NEXT + 1).map((leak) => Object.assign({}, leak, {
+		const candidates = model.leaks.filter((leak) => leak.doubt === "none")
+			.slice(0, NEXT + 1).map((leak) => Object.assign({}, leak, {
 				index: leak.site >= 0 ? leak.site : null,
 				name: model.name(leak.name),
-				kindName: kmt.model.isObject(model.kinds[leak.kind]) ?
+				kindName: model.kinds[leak.kind] ?
 					String(model.kinds[leak.kind].kind) : "",
 			}));
 
@@ -61,7 +72,7 @@
 			id: "top-leak", title: "First leak candidate", unit: "bytes",
 			key: "growth", sites: candidates, sign: "+",
 			none: "No call site grew throughout the capture.",
-			explain: (leak) => [leak.text ? name(leak.text) :
+			explain: (leak) => [leak.text ? sentence(leak.text) :
 				["grew in ", value(leak.grown, "count"), " of ",
 					value(leak.windows, "count"), " windows"]],
 		};
@@ -74,7 +85,24 @@
 			none: "No object was freed on another CPU than it was allocated on.",
 			explain: (site) => ["frees on another CPU than the allocation, ",
 				value(site.cross_frees / site.frees, "share"), " of the ",
-				value(site.frees, "count"), " frees of its objects"],
+				value(site.frees, "count"), " frees of its objects", freedBy(site, model)],
+		};
+	}
+
+	/** Name the code that frees most objects of a call site. */
+	function freedBy(site, model) {
+		const [first] = site.freed_by;
+
+		return Array.isArray(first) ? [", mostly by ", name(model.name(first[0]))] : ".";
+	}
+
+	function peak(model) {
+		return {
+			id: "highest-peak", title: "Highest peak", unit: "bytes", key: "peak",
+			sites: largestOfLayers(model, "peak"), next: OTHER_LAYERS,
+			none: "No memory was allocated.",
+			explain: (site) => ["of ", name(site.kindName), " live at the same time; ",
+				value(site.live, "bytes"), " at the end"],
 		};
 	}
 
@@ -110,7 +138,7 @@
 
 		if (!model.sites.length && !model.leaks.length)
 			return "The capture has no call sites.";
-		body.append(el("div", { class: "cards" }, [live, waste, leaks, crossCpu]
+		body.append(el("div", { class: "cards" }, [live, waste, leaks, crossCpu, peak]
 			.map((make) => card(make(model), app))));
 		return undefined;
 	}

@@ -78,7 +78,7 @@
 			this.forward = button("Next", () => this.turn(1));
 			this.pager = el("div", { class: "pager" }, this.back, this.forward, this.status);
 			this.element = el("div", {}, this.pager, el("div", {
-				class: "scroll", tabindex: 0, role: "region", "aria-label": options.label,
+				class: "scroll" + (options.wide ? " wide" : ""), tabindex: 0, role: "region", "aria-label": options.label,
 			}, el("table", {}, this.head(), this.body)));
 			this.body.addEventListener("click", (event) => this.click(event));
 			this.element.addEventListener("keydown", (event) => this.key(event));
@@ -249,6 +249,7 @@
 	 *   sort      the key of the column to sort by at first
 	 *   pageSize  the number of rows on a page (default: 50)
 	 *   filters   false for a table without filters
+	 *   wide      whether the first column remains visible when the table scrolls
 	 *   open      function (row), called by a click or Enter (optional)
 	 *   data      function (row) that returns attributes data-* of the row (optional)
 	 * The result has the property element and the function setRows(rows).
