@@ -5,7 +5,8 @@ KMT_HTML_CSS = \
 	report/html/css/table.css \
 	report/html/css/chart.css \
 	report/html/css/frames.css \
-	report/html/css/panels.css
+	report/html/css/panels.css \
+	report/html/css/print.css
 KMT_HTML_JS = \
 	report/html/js/namespace.js \
 	report/html/js/format.js \

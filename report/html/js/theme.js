@@ -6,8 +6,11 @@
 	const dark = window.matchMedia("(prefers-color-scheme: dark)");
 	const listeners = [];
 	let chosen = null;
+	let printing = false;
 
 	function current() {
+		if (printing)
+			return "light";
 		return chosen || (dark.matches ? "dark" : "light");
 	}
 
@@ -37,7 +40,15 @@
 		return element;
 	}
 
+	/** Draw the canvases for paper, which is light. */
+	function print(starts) {
+		printing = starts;
+		apply();
+	}
+
 	dark.addEventListener("change", apply);
+	window.addEventListener("beforeprint", () => print(true));
+	window.addEventListener("afterprint", () => print(false));
 	apply();
 	kmt.theme = { onChange, button, current };
 })(window.kmt);
