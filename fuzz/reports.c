@@ -84,6 +84,9 @@ static char *report(const char *directory, KmtPlan *plan, guint jobs)
 	plan->report.aggregate = aggregate;
 	plan->report.warnings = warnings;
 	kmt_report_count_lost(&plan->report);
+	/* An empty page. */
+	if (!plan->template.text)
+		plan->template.text = g_strdup("");
 	kmt_plan_print(plan, kmt_memory_output_open(&output));
 	return kmt_memory_output_close(&output);
 }

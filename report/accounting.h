@@ -60,7 +60,8 @@ typedef struct {
 	gboolean ended;	     /* a record after the span was read */
 	gboolean live_overflowed; /* live bytes exceeded 2^64 - 1 */
 	guint window;		  /* index of the current window */
-	gint64 window_end; /* last moment of the current window, merged time */
+	gint64 window_end; /* last moment of the current window, merged time;
+			    * G_MAXINT64: no further window begins */
 	KmtCounters window_kinds[KMT_N_KINDS];
 	guint64 window_frees[KMT_N_KINDS]; /* FREE records of the current
 					    * window, by kind */
@@ -143,10 +144,8 @@ void kmt_detailed_advance(KmtAccounting *accounting, gint64 now);
  */
 static inline void kmt_detailed_at_time(KmtAccounting *accounting, gint64 now)
 {
-	if (accounting->inside
-		    ? accounting->window < accounting->options->span.windows &&
-			      now > accounting->window_end
-		    : now >= accounting->start)
+	if (accounting->inside ? now > accounting->window_end
+			       : now >= accounting->start)
 		kmt_detailed_advance(accounting, now);
 }
 /* Account for the part of a block after the span: the records from @from on and

@@ -228,6 +228,7 @@ static gboolean is_basic(const KmtAggregateOptions *o)
 {
 	return o->by->kinds && !o->span.start && o->span.stop == G_MAXINT64 &&
 	       !o->span.windows && !o->lifetimes && !o->cross &&
+	       !o->history &&
 	       !kmt_filter_is_set(o->filter);
 }
 
@@ -414,17 +415,34 @@ static KmtAggregate *aggregate_init(const KmtInputCapture *capture,
 	aggregate->has_peaks = !options->filter->lifetime;
 	if (options->cross)
 		aggregate->cross = kmt_cross_cpu_new(capture->files->len);
+	if (options->history)
+		aggregate->history = kmt_history_new(capture->files->len);
 	if (options->span.windows)
 		aggregate->windows = g_new0(KmtWindow, options->span.windows);
 	return aggregate;
+}
+
+/* Return the parts of the owner that the history needs and the records have. */
+static KmtMatchKeyParts history_parts(const KmtInputCapture *capture,
+				      const KmtAggregateOptions *options)
+{
+	KmtMatchKeyParts parts = 0;
+
+	if (!options->history || !kmt_input_capture_has_owners(capture))
+		return 0;
+	parts |= KMT_MATCH_KEY_CACHE | KMT_MATCH_KEY_COMM;
+	if (kmt_input_capture_has_stacks(capture))
+		parts |= KMT_MATCH_KEY_STACK;
+	return parts;
 }
 
 KmtAggregate *kmt_aggregate_new(const KmtInputCapture *capture,
 				const KmtSymbolizer *symbolizer,
 				const KmtAggregateOptions *options)
 {
-	KmtMatchKeyParts parts =
-		options->by->parts | kmt_filter_parts(options->filter);
+	KmtMatchKeyParts parts = options->by->parts |
+				 kmt_filter_parts(options->filter) |
+				 history_parts(capture, options);
 	KmtAggregate *aggregate =
 		aggregate_init(capture, symbolizer, options, parts);
 	KmtAccounting accounting = {.capture = capture,
@@ -463,6 +481,7 @@ void kmt_aggregate_free(KmtAggregate *aggregate)
 	kmt_groups_free(aggregate->groups);
 	kmt_finding_counts_free(aggregate->finding_counts);
 	kmt_cross_cpu_free(aggregate->cross);
+	kmt_history_free(aggregate->history);
 	kmt_match_keys_free(aggregate->keys);
 	g_array_unref(aggregate->tag_ends);
 	kmt_input_tables_free(aggregate->tables);

@@ -8,6 +8,7 @@
 
 #include "report/cross-cpu.h"
 #include "report/groups.h"
+#include "report/history.h"
 #include "report/finding-counts.h"
 #include "lib/match/matcher.h"
 
@@ -35,6 +36,8 @@ typedef struct {
 	guint64 churn_ns;	 /* an object that lives less is short-lived */
 	const KmtPhases *phases; /* for KMT_BY_MARK, or NULL */
 	gboolean cross; /* count frees by CPU and by pair of call sites */
+	gboolean history; /* count the figures of KmtHistory, which needs
+			   * lifetimes and excludes windows */
 	guint jobs;	/* maximum number of threads */
 	gint64 clock_tolerance_ns; /* assumed largest difference of the clocks
 				    * of two CPUs */
@@ -63,6 +66,7 @@ typedef struct {
 	KmtGroups *groups;
 	KmtFindingCounts *finding_counts;
 	KmtCrossCpu *cross;	   /* NULL: not requested */
+	KmtHistory *history;	   /* NULL: not requested */
 	KmtMatchFindings findings; /* findings up to the end of the span */
 	KmtWindow *windows;
 	guint n_windows;       /* 0 if no option needs windows, or if the

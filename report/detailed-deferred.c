@@ -49,6 +49,8 @@ void kmt_detailed_defer(KmtAccounting *accounting, KmtClassStats *stats)
 	if (accounting->options->filter->lifetime)
 		return;
 	kmt_detailed_enter_window(accounting, stats);
+	if (accounting->aggregate->history)
+		kmt_detailed_history_defer(accounting, stats, TRUE);
 	begin(accounting, stats);
 }
 
@@ -61,6 +63,8 @@ void kmt_detailed_close_deferred(KmtAccounting *accounting,
 	if (accounting->options->filter->lifetime)
 		return;
 	kmt_detailed_enter_window(accounting, stats);
+	if (accounting->aggregate->history)
+		kmt_detailed_history_defer(accounting, stats, FALSE);
 	t = targets_of(accounting, stats);
 	for (i = 0; i < t.n; i++)
 		kmt_deferred_end(t.figures[i], t.epochs[i], stats->bytes_alloc);

@@ -40,6 +40,20 @@ void kmt_detailed_deferred_at_end(KmtAccounting *accounting,
 				  KmtClassStats *stats, gint64 since,
 				  gint64 end);
 
+/* ---- report/detailed-history.c; aggregate->history must exist ---- */
+
+/* Account for an allocation of a class, for an object of it that is no longer
+ * live, and for one whose free is deferred from now on or no longer. Call each
+ * function before the figures of the kind change. */
+void kmt_detailed_history_alloc(KmtAccounting *accounting,
+				const KmtClassStats *stats);
+void kmt_detailed_history_close(KmtAccounting *accounting,
+				const KmtClassStats *stats);
+void kmt_detailed_history_defer(KmtAccounting *accounting,
+				const KmtClassStats *stats, gboolean begins);
+/* Complete the history and the growth of the groups after the last record. */
+void kmt_detailed_finish_history(KmtAccounting *accounting);
+
 /* ---- report/detailed-span.c ---- */
 
 /* Complete all windows, including those that begin after the last record. */

@@ -95,14 +95,32 @@ static void begin_span(KmtAccounting *accounting)
 		if (kmt_groups_deferred(groups, i))
 			kmt_deferred_restart(kmt_groups_deferred(groups, i));
 	}
+	accounting->window_end = G_MAXINT64;
 	if (accounting->options->span.windows)
 		begin_window(accounting, accounting->start);
+	if (accounting->aggregate->history) {
+		kmt_history_begin(accounting->aggregate->history,
+				  accounting->start);
+		accounting->window_end =
+			accounting->aggregate->history->timeline.end;
+	}
+}
+
+static void advance_history(KmtAccounting *accounting, gint64 now)
+{
+	KmtTimeline *timeline = &accounting->aggregate->history->timeline;
+
+	if (accounting->inside && now > timeline->end)
+		kmt_timeline_advance(timeline, now);
+	accounting->window_end = timeline->end;
 }
 
 void kmt_detailed_advance(KmtAccounting *accounting, gint64 now)
 {
 	if (!accounting->inside && now >= accounting->start)
 		begin_span(accounting);
+	if (accounting->aggregate->history)
+		advance_history(accounting, now);
 	while (accounting->inside &&
 	       accounting->window < accounting->options->span.windows &&
 	       now > accounting->window_end) {
@@ -111,6 +129,8 @@ void kmt_detailed_advance(KmtAccounting *accounting, gint64 now)
 		end_window(accounting);
 		if (accounting->window < accounting->options->span.windows)
 			begin_window(accounting, end);
+		else
+			accounting->window_end = G_MAXINT64;
 	}
 }
 
@@ -163,7 +183,13 @@ void kmt_detailed_finish_windows(KmtAccounting *accounting)
 	guint n = accounting->options->span.windows;
 	guint32 i;
 
-	kmt_detailed_at_time(accounting, accounting->stop);
+	/* The history ends with the last record, because its windows are as
+	 * wide as the time until now requires. */
+	kmt_detailed_at_time(accounting,
+			     accounting->aggregate->history
+				     ? MIN(accounting->stop,
+					   accounting->aggregate->last_timestamp)
+				     : accounting->stop);
 	while (accounting->window < n) {
 		gint64 end = accounting->window_end;
 

@@ -166,6 +166,8 @@ static void detailed_alloc(KmtAccounting *accounting, KmtClassStats *stats,
 		return;
 	if (G_UNLIKELY(stats->detailed.window != accounting->window))
 		kmt_detailed_enter_window(accounting, stats);
+	if (accounting->aggregate->history)
+		kmt_detailed_history_alloc(accounting, stats);
 	count_alloc(accounting, stats, now, remote);
 	window_alloc(accounting, stats, now);
 }
@@ -176,6 +178,8 @@ static void detailed_close(KmtAccounting *accounting, KmtClassStats *stats)
 		return;
 	if (G_UNLIKELY(stats->detailed.window != accounting->window))
 		kmt_detailed_enter_window(accounting, stats);
+	if (accounting->aggregate->history)
+		kmt_detailed_history_close(accounting, stats);
 	account_close(accounting, stats);
 	window_close(accounting, stats);
 }
@@ -239,6 +243,11 @@ static void detailed_free(KmtAccounting *accounting, KmtClassStats *stats,
 		kmt_histogram_add(&detail->lifetimes, lifetime, 1);
 		detail->short_lived += lifetime < accounting->options->churn_ns;
 	}
+	if (accounting->aggregate->history)
+		kmt_history_free_object(accounting->aggregate->history,
+					stats->group, stats->kind,
+					freed->alloc_file, freed->free_file,
+					freed->free_site);
 	if (accounting->aggregate->cross) {
 		KmtFindingSite alloc =
 			kmt_detailed_site(accounting, freed->class_id);
@@ -386,6 +395,9 @@ static void detailed_step(KmtAccounting *accounting, const KmtMatchEvent *item)
 	if (event->event_id == KMEMTRACE_EVENT_FREE && accounting->inside) {
 		accounting->free_records[item->type]++;
 		accounting->window_frees[item->type]++;
+		if (accounting->aggregate->history)
+			kmt_history_free_record(accounting->aggregate->history,
+						item->type);
 	}
 	if (item->op == KMT_MATCH_STEP_NONE)
 		return;
@@ -454,6 +466,8 @@ static void count_live_at_end(gpointer user, const KmtMatchObject *object)
 void kmt_detailed_finish(KmtAccounting *accounting, KmtMatchPipeline *pipeline)
 {
 	kmt_detailed_finish_windows(accounting);
+	if (accounting->aggregate->history)
+		kmt_detailed_finish_history(accounting);
 	kmt_match_pipeline_foreach_live(pipeline, count_live_at_end,
 					accounting);
 	fill_sizes(accounting);

@@ -139,12 +139,8 @@ static guint64 context_value(KmtGroups *groups, const KmtMatchKey *key)
 	return text_number(groups, context);
 }
 
-/*
- * Return the stack of a class. If the stack is not recorded or not in the
- * table, the chain is the call site alone.
- */
-static KmtChain chain_of(const KmtGroups *groups, guint32 class_id,
-			 const KmtMatchKey *key)
+KmtChain kmt_groups_chain_of(const KmtGroups *groups, guint32 class_id,
+			     const KmtMatchKey *key)
 {
 	KmtChain chain = {.addresses = NULL};
 	KmtSymSite site;
@@ -174,7 +170,7 @@ static KmtChain chain_of(const KmtGroups *groups, guint32 class_id,
 static guint64 stack_value(KmtGroups *groups, guint32 class_id,
 			   const KmtMatchKey *key)
 {
-	KmtChain chain = chain_of(groups, class_id, key);
+	KmtChain chain = kmt_groups_chain_of(groups, class_id, key);
 	guint64 hash = kmt_groups_hash(groups, chain.addresses, chain.n);
 	guint32 number =
 		kmt_index_find(&groups->chain_index, groups, hash, &chain);
@@ -201,7 +197,7 @@ KmtSymSite kmt_groups_frame(const KmtGroups *groups, const KmtChain *chain,
 static guint64 owner_value(KmtGroups *groups, guint32 class_id,
 			   const KmtMatchKey *key)
 {
-	KmtChain chain = chain_of(groups, class_id, key);
+	KmtChain chain = kmt_groups_chain_of(groups, class_id, key);
 	KmtSymSite site;
 	KmtSymbol symbol;
 	guint i;

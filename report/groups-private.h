@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Functions that groups.c and group-values.c share. */
+/* Functions that groups.c, group-values.c and html-*.c share. */
 #ifndef KMEMTRACE_REPORT_GROUPS_PRIVATE_H
 #define KMEMTRACE_REPORT_GROUPS_PRIVATE_H
 
@@ -54,6 +54,13 @@ static inline KmtSymSite kmt_groups_key_site(const KmtGroups *groups,
 	return kmt_symbolizer_alloc_site(groups->options.symbolizer,
 					 key->call_site, key->tag_time);
 }
+
+/*
+ * Return the stack of a class. If the stack is not recorded or not in the
+ * table, the chain is the call site alone.
+ */
+KmtChain kmt_groups_chain_of(const KmtGroups *groups, guint32 class_id,
+			     const KmtMatchKey *key);
 
 /*
  * Return the value of a class in one dimension: a number, or the index of a

@@ -89,18 +89,18 @@ static gboolean is_of_allocator(const KmtAggregate *aggregate,
 static gboolean is_leak(const KmtAggregate *aggregate, const KmtGroup *group,
 			KmtLeak *leak)
 {
-	guint n_windows = aggregate->n_windows;
 	const KmtDetail *detail = group->detail;
 	const KmtGrowth *growth = &detail->growth;
 
 	*leak = (KmtLeak){
 		.group = group,
-		.steps = n_windows - 1,
+		.steps = growth->n_windows - 1,
 		.grown = growth->grown,
 		.in_use = group->totals.live_objects -
 			  (group->deferred ? group->deferred->objects : 0),
 		.frees = group->totals.frees};
-	if (growth->last <= growth->first ||
+	if (growth->n_windows < KMT_LEAK_MIN_WINDOWS ||
+	    growth->last <= growth->first ||
 	    leak->grown * 4 < leak->steps * 3 || leak->in_use < 2)
 		return FALSE;
 	leak->growth = growth->last - growth->first;

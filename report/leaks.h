@@ -46,7 +46,7 @@ typedef struct {
 
 /* Return the leak candidates (KmtLeak) among the groups that @filter accepts,
  * in the order of their doubts, then by descending growth. @aggregate must have
- * windows and details. The caller owns the array. */
+ * details, and windows or a history. The caller owns the array. */
 GArray *kmt_leaks_find(const KmtAggregate *aggregate, KmtTableFilter filter,
 		       gconstpointer user);
 

@@ -19,7 +19,22 @@ REPORT_SOURCES = \
 	report/folded.c \
 	report/group-values.c \
 	report/groups.c report/groups.h report/groups-private.h \
+	report/detailed-history.c \
+	report/history.c report/history.h \
+	report/history-series.c report/history-series.h \
 	report/histogram.c report/histogram.h \
+	report/html-capture.c \
+	report/html-data.c report/html-data.h \
+	report/html-findings.c \
+	report/html-kinds.c \
+	report/html-private.h \
+	report/html-series.c \
+	report/html-sites.c \
+	report/html-template.c report/html-template.h \
+	report/html-tree.c \
+	report/report-html.c report/report-html.h \
+	report/report-plan-file.c \
+	report/output-file.c report/output-file.h \
 	report/index.c report/index.h \
 	report/report-json.c \
 	report/report-json-parts.c \
@@ -35,6 +50,7 @@ REPORT_SOURCES = \
 	report/scale.c report/scale.h \
 	report/table.c report/table.h \
 	report/finding-counts.c report/finding-counts.h \
+	report/finding-texts.c report/finding-texts.h \
 	report/report-text.c report/report-text.h \
 	report/report-plan.c report/report-plan-private.h \
 	report/report-plan-time.c \

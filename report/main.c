@@ -241,6 +241,18 @@ static void add_warnings(const KmtPlan *plan, GPtrArray *warnings)
 		warn_of_loss(report, warnings);
 }
 
+/* Print or write the report. Return the exit status. */
+static int print_report(KmtPlan *plan)
+{
+	g_autoptr(GError) error = NULL;
+
+	if (!plan->file)
+		kmt_plan_print(plan, stdout);
+	else if (!kmt_plan_write_file(plan, &error))
+		return kmt_cli_fail_error(PROGRAM, error);
+	return kmt_cli_close_stdout(PROGRAM, EXIT_SUCCESS);
+}
+
 static int run(const KmtOptions *options, KmtPlan *plan)
 {
 	const KmtSymbolizerOptions symbolizer_options = {
@@ -260,6 +272,10 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 
 	if (!capture)
 		return kmt_cli_fail_error(PROGRAM, error);
+	if (capture->has_sequence_times && plan->form == KMT_FORM_HTML)
+		return kmt_cli_fail(PROGRAM,
+				    "--html: the capture has layout C, whose "
+				    "records have no time; use --json");
 	if (capture->has_sequence_times && kmt_plan_needs_times(plan))
 		return kmt_cli_fail(PROGRAM,
 				    "the capture has layout C, whose records "
@@ -292,8 +308,7 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 	add_warnings(plan, warnings);
 	if (!options->quiet)
 		print_warnings(warnings);
-	kmt_plan_print(plan, stdout);
-	return kmt_cli_close_stdout(PROGRAM, EXIT_SUCCESS);
+	return print_report(plan);
 }
 
 int main(int argc, char **argv)
@@ -314,7 +329,8 @@ int main(int argc, char **argv)
 		return error->domain == KMT_SYM_WRAPPERS_ERROR
 			       ? kmt_cli_fail_error(PROGRAM, error)
 			       : kmt_cli_fail_usage(PROGRAM, error->message);
-	if (!reject_foreign_files(&options, &error))
+	if (!reject_foreign_files(&options, &error) ||
+	    !kmt_plan_open_file(&plan, &error))
 		return kmt_cli_fail_error(PROGRAM, error);
 	return run(&options, &plan);
 }

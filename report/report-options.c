@@ -12,6 +12,7 @@
 void kmt_options_clear(KmtOptions *options)
 {
 	g_free(options->by);
+	g_free(options->html);
 	g_free(options->skip);
 	g_free(options->fields);
 	g_free(options->sort);
@@ -125,6 +126,9 @@ static void add_formats(GArray *entries, KmtOptions *o)
 		 "Print the table as CSV", NULL},
 		{"folded", 0, 0, G_OPTION_ARG_NONE, &o->folded,
 		 "Print stacks for a flame graph of the first field", NULL},
+		{"html", 0, 0, G_OPTION_ARG_FILENAME, &o->html,
+		 "Write a page with charts and tables for a browser to FILE",
+		 "FILE"},
 	};
 
 	g_array_append_vals(entries, formats, G_N_ELEMENTS(formats));

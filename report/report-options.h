@@ -3,6 +3,8 @@
 #ifndef KMEMTRACE_REPORT_REPORT_OPTIONS_H
 #define KMEMTRACE_REPORT_REPORT_OPTIONS_H
 
+#include "report/html-template.h"
+#include "report/output-file.h"
 #include "report/report.h"
 
 /* Output formats. */
@@ -11,6 +13,7 @@ typedef enum {
 	KMT_FORM_JSON,
 	KMT_FORM_CSV,
 	KMT_FORM_FOLDED,
+	KMT_FORM_HTML,
 } KmtForm;
 
 /*
@@ -33,6 +36,7 @@ typedef struct {
 	gboolean before_trace;
 	gboolean marks;
 	gboolean stacks;
+	char *html;
 	char *skip;
 	char *by;
 	char *fields;
@@ -83,6 +87,9 @@ typedef struct {
 /* The report that the options describe. */
 typedef struct {
 	KmtForm form;
+	char *file; /* NULL: stdout */
+	KmtOutputFile *output; /* set by kmt_plan_open_file() */
+	KmtHtmlTemplate template;
 	KmtBy by;
 	KmtFilter filter;
 	KmtSort *sort;
@@ -129,6 +136,14 @@ gboolean kmt_plan_check_span(const KmtPlan *plan, GError **error);
  * rejected for a capture with has_sequence_times.
  */
 gboolean kmt_plan_needs_times(const KmtPlan *plan);
+
+/*
+ * If the report goes to a file, open the file and everything that the format
+ * needs, before the capture is read. Return FALSE on error.
+ */
+gboolean kmt_plan_open_file(KmtPlan *plan, GError **error);
+/* Write the report of the plan to plan->file. Return FALSE on error. */
+gboolean kmt_plan_write_file(KmtPlan *plan, GError **error);
 
 /* Print the report of the plan to @out in the format of the plan. */
 void kmt_plan_print(const KmtPlan *plan, FILE *out);

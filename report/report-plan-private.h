@@ -31,6 +31,10 @@ static inline gboolean kmt_plan_invalid_value(GError **error,
  */
 gboolean kmt_plan_set_time(KmtPlan *plan, const KmtOptions *o, GError **error);
 
+/* Select the format and the statistics of a report that an option writes to a
+ * file. Return FALSE if another option excludes that one. */
+gboolean kmt_plan_set_file(KmtPlan *plan, const KmtOptions *o, GError **error);
+
 /* Return whether the plan needs the marks of the capture. */
 gboolean kmt_plan_needs_marks(const KmtPlan *plan);
 

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "lib/cli/cli.h"
+#include "report/report-html.h"
 #include "report/report-plan-private.h"
 
 #include <string.h>
@@ -22,6 +23,9 @@
 void kmt_plan_clear(KmtPlan *plan)
 {
 	kmt_filter_clear(&plan->filter);
+	g_free(plan->file);
+	kmt_output_file_free(plan->output);
+	kmt_html_template_clear(&plan->template);
 	kmt_sort_free(plan->sort);
 	kmt_sym_wrappers_free(plan->skip);
 	if (plan->fields)
@@ -86,6 +90,8 @@ static gboolean set_form(KmtPlan *plan, const KmtOptions *o, GError **error)
 			    o->csv ? "--csv" : "--folded");
 		return FALSE;
 	}
+	if (!kmt_plan_set_file(plan, o, error))
+		return FALSE;
 	plan->report.max_lines =
 		plan->form == KMT_FORM_TEXT ? DEFAULT_LINES : 0;
 	return kmt_cli_parse_number(o->lines, G_MAXUINT32, "--lines",
@@ -185,7 +191,7 @@ static gboolean set_table(KmtPlan *plan, const KmtOptions *o, GError **error)
 		kmt_sort_add_fields(plan->sort, plan->fields);
 	/* JSON with windows includes all details of groups. */
 	plan->aggregate.lifetimes =
-		plan->report.histogram || o->leaks ||
+		plan->report.histogram || o->leaks || plan->aggregate.history ||
 		(plan->form == KMT_FORM_JSON && o->windows) ||
 		kmt_sort_needs_lifetimes(plan->sort);
 	for (i = 0; i < plan->fields->len; i++)
@@ -276,6 +282,9 @@ void kmt_plan_print(const KmtPlan *plan, FILE *out)
 		break;
 	case KMT_FORM_TEXT:
 		kmt_report_text(&plan->report, out);
+		break;
+	case KMT_FORM_HTML:
+		kmt_report_html(&plan->report, &plan->template, out);
 		break;
 	}
 }

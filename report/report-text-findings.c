@@ -3,101 +3,25 @@
 #include "config.h"
 
 #include "report/columns.h"
+#include "report/finding-texts.h"
 #include "report/report-text.h"
-
-static void fill_count(KmtColumns *columns, guint64 count, const char *label,
-		       const char *meaning)
-{
-	kmt_columns_add_number(columns, FALSE, count);
-	kmt_columns_add_text(columns, label);
-	kmt_columns_add_text(columns, meaning);
-}
-
-/*
- * Add a number of findings that missing records explain: those of lost events
- * or, if @has_gaps, of events that the source does not see.
- */
-static void fill_after_loss(KmtColumns *columns, guint64 count,
-			    const char *label, const char *missing,
-			    gboolean has_gaps)
-{
-	g_autofree char *meaning = g_strconcat(
-		missing, " may be lost", has_gaps ? " or not seen" : "", NULL);
-
-	fill_count(columns, count, label, meaning);
-}
-
-static void fill_defer_counts(const KmtMatchFindings *findings,
-			      KmtColumns *columns, gboolean has_gaps)
-{
-	const guint64 *unmatched = findings->unmatched_defers;
-
-	fill_count(columns, unmatched[KMT_MATCH_UNMATCHED_BEFORE_TRACE],
-		   "deferred frees unmatched, before the trace",
-		   "of memory from before the trace");
-	fill_after_loss(columns, unmatched[KMT_MATCH_UNMATCHED_AFTER_LOSS],
-			"deferred frees unmatched, after loss",
-			"the allocation", has_gaps);
-	fill_count(columns, unmatched[KMT_MATCH_UNMATCHED_UNEXPLAINED],
-		   "deferred frees unmatched, unexplained",
-		   "of freed memory, or not traced");
-	fill_after_loss(columns, findings->double_defers_after_loss,
-			"frees deferred twice, after loss", "the free",
-			has_gaps);
-	fill_count(columns, findings->double_defers,
-		   "frees deferred twice, unexplained",
-		   "handed over again before the free");
-}
-
-static void fill_counts(const KmtReport *report, KmtColumns *columns)
-{
-	const KmtAggregate *aggregate = report->aggregate;
-	g_auto(GStrv) not_seen = kmt_input_capture_not_seen(report->capture);
-	gboolean has_gaps = not_seen != NULL;
-	const KmtMatchFindings *findings = &aggregate->findings;
-
-	fill_count(columns,
-		   findings->unmatched[KMT_MATCH_UNMATCHED_BEFORE_TRACE],
-		   "frees unmatched, before the trace",
-		   "first event of the address");
-	fill_after_loss(
-		columns, findings->unmatched[KMT_MATCH_UNMATCHED_AFTER_LOSS],
-		"frees unmatched, after loss", "the allocation", has_gaps);
-	fill_count(
-		columns, findings->unmatched[KMT_MATCH_UNMATCHED_UNEXPLAINED],
-		"frees unmatched, unexplained", "freed twice, or not traced");
-	fill_after_loss(columns, findings->doubles[KMT_MATCH_DOUBLE_AFTER_LOSS],
-			"double allocations, after loss", "the free", has_gaps);
-	fill_count(columns, findings->doubles[KMT_MATCH_DOUBLE_RACE],
-		   "double allocations, race",
-		   "the free came late, from another CPU");
-	fill_count(columns, findings->doubles[KMT_MATCH_DOUBLE_UNEXPLAINED],
-		   "double allocations, unexplained",
-		   "the address was live: a free was not traced");
-	fill_count(columns, findings->mismatches, "type mismatches",
-		   "kmalloc freed as cache, or the other way round");
-	fill_after_loss(columns, findings->mismatches_after_loss,
-			"type mismatches, after loss", "the records between",
-			has_gaps);
-	if (aggregate->defer_records)
-		fill_defer_counts(findings, columns, has_gaps);
-	fill_count(columns, aggregate->short_allocs, "short allocations",
-		   "fewer bytes allocated than requested");
-	fill_count(columns, aggregate->unordered, "timestamps going back",
-		   "within a CPU's file");
-	fill_count(columns, aggregate->skipped, "records skipped",
-		   "unknown or damaged");
-	fill_count(columns, aggregate->truncated_bytes, "bytes truncated",
-		   "after the last whole record of a file");
-}
 
 static void print_counts(const KmtReport *report, FILE *out)
 {
+	g_autoptr(GArray) lines = kmt_finding_lines(report);
 	g_autoptr(KmtColumns) columns =
 		kmt_columns_new("rll", report->separators);
+	guint i;
 
 	while (kmt_columns_next_pass(columns, out))
-		fill_counts(report, columns);
+		for (i = 0; i < lines->len; i++) {
+			const KmtFindingLine *line =
+				&g_array_index(lines, KmtFindingLine, i);
+
+			kmt_columns_add_number(columns, FALSE, line->count);
+			kmt_columns_add_text(columns, line->label);
+			kmt_columns_add_text(columns, line->meaning);
+		}
 }
 
 static void fill_finding_site(const KmtReport *report, KmtColumns *columns,
@@ -106,14 +30,6 @@ static void fill_finding_site(const KmtReport *report, KmtColumns *columns,
 	kmt_columns_add_text(columns, kmt_kind_name(site->kind));
 	kmt_text_add_site(report, columns, &site->site);
 }
-
-typedef struct {
-	KmtFindingClass class;
-	const char *title;
-	const char *count;
-	const char *first;
-	const char *second; /* NULL: the finding names one site */
-} FindingText;
 
 static void fill_finding_rest(const KmtReport *report, KmtColumns *columns,
 			      const GPtrArray *list, guint from, gboolean pairs)
@@ -136,7 +52,7 @@ static void fill_finding_rest(const KmtReport *report, KmtColumns *columns,
 }
 
 static void fill_finding_sites(const KmtReport *report, KmtColumns *columns,
-			       const FindingText *text, const GPtrArray *list)
+			       const KmtFindingText *text, const GPtrArray *list)
 {
 	guint n_shown = list->len, i;
 
@@ -162,7 +78,7 @@ static void fill_finding_sites(const KmtReport *report, KmtColumns *columns,
 
 /* Print the findings of one class by call site, unless there are none. */
 static void print_finding_sites(const KmtReport *report, FILE *out,
-				const FindingText *text)
+				const KmtFindingText *text)
 {
 	g_autoptr(GPtrArray) list = kmt_finding_counts_list(
 		report->aggregate->finding_counts, text->class);
@@ -176,20 +92,7 @@ static void print_finding_sites(const KmtReport *report, FILE *out,
 		fill_finding_sites(report, columns, text, list);
 }
 
-static const FindingText finding_texts[] = {
-	{KMT_FINDING_MISMATCH, "TYPE MISMATCHES", "times", "allocated by",
-	 "freed by"},
-	{KMT_FINDING_UNMATCHED_UNEXPLAINED, "UNEXPLAINED FREES", "frees",
-	 "freed by", NULL},
-	{KMT_FINDING_DOUBLE_UNEXPLAINED, "UNEXPLAINED DOUBLE ALLOCATIONS",
-	 "times", "older allocated by", "newer allocated by"},
-	{KMT_FINDING_UNMATCHED_DEFER, "UNEXPLAINED DEFERRED FREES", "times",
-	 "deferred by", NULL},
-	{KMT_FINDING_DOUBLE_DEFER, "FREES DEFERRED TWICE", "times",
-	 "allocated by", "deferred again by"},
-};
-
-static const FindingText before_trace_text = {
+static const KmtFindingText before_trace_text = {
 	KMT_FINDING_UNMATCHED_BEFORE_TRACE,
 	"FREES OF MEMORY ALLOCATED BEFORE THE TRACE", "frees", "freed by",
 	NULL};
@@ -222,8 +125,8 @@ void kmt_text_findings(const KmtReport *report, FILE *out)
 	} else {
 		fputs("\nFINDINGS\n", out);
 		print_counts(report, out);
-		for (i = 0; i < G_N_ELEMENTS(finding_texts); i++)
-			print_finding_sites(report, out, &finding_texts[i]);
+		for (i = 0; i < KMT_N_FINDING_TEXTS; i++)
+			print_finding_sites(report, out, &kmt_finding_texts[i]);
 	}
 	if (report->before_trace)
 		print_finding_sites(report, out, &before_trace_text);

@@ -30,8 +30,6 @@ lib_symbols_libsymbols_a_SOURCES += \
 else
 lib_symbols_libsymbols_a_SOURCES += lib/symbols/no-libdw.c
 endif
-lib_symbols_libsymbols_a_CPPFLAGS = $(AM_CPPFLAGS) \
-	-DKMT_PKGDATADIR=\"$(pkgdatadir)\"
 lib_symbols_libsymbols_a_CFLAGS = $(AM_CFLAGS) $(LIBDW_CFLAGS)
 dist_pkgdata_DATA += lib/symbols/wrappers.list
 EXTRA_DIST += lib/symbols/README.md

@@ -9,7 +9,7 @@ const path = require("node:path");
 const vm = require("node:vm");
 
 const FILES = ["namespace", "format", "filter", "series", "model", "span", "layers",
-	"loss-bands", "live-series"];
+	"loss-bands", "live-series", "frame-tree"];
 
 /** Load the files as the page does, and return the namespace. */
 function load(directory) {
@@ -147,6 +147,54 @@ const tests = {
 		equal(kmt.liveSeries.peak(shown, model), { value: 8, atNs: 10 });
 		equal(kmt.liveSeries.of(model, "dir", "slab").map((one) => [one.name, one.values]),
 			[["mm", [2, 3]], ["all others", [1, 5]]]);
+	},
+
+	/** A tree by call path keeps each sum, in both directions and in each search. */
+	frameTrees() {
+		// parent, frame, live, allocated, wasted, peak, allocations
+		const nodes = [[-1, 0, 0, 0, 0, 0, 0], [0, 1, 0, 10, 0, 0, 1], [1, 2, 0, 20, 0, 0, 1],
+			[1, 3, 0, 5, 0, 0, 1], [3, 2, 0, 7, 0, 0, 1], [-1, 4, 0, 0, 0, 0, 0],
+			[5, 2, 0, 100, 0, 0, 1], [0, 1, 0, 1, 0, 0, 1]];
+		const tree = kmt.frameTree.build(nodes, "allocated");
+		const inverted = tree.inverted();
+		const level = (one, node) => one.sorted(node).map((child) =>
+			[one.frames[child], one.totals[child]]);
+		const [large, small] = tree.sorted(0);
+
+		equal(level(tree, 0), [[4, 100], [0, 43]]);
+		equal(level(tree, small), [[1, 43]]);
+		equal(tree.own[tree.sorted(small)[0]], 11);
+		equal(level(inverted, 0), [[4, 100], [0, 43]]);
+		equal(level(inverted, inverted.sorted(0)[1]), [[2, 27], [1, 11], [3, 5]]);
+		for (const one of [tree, inverted])
+			equal([...one.search((frame) => frame === 2, 0).sums.values()].sort(),
+				[100, 27]);
+		// Frame 1 contains the others, so that their bytes do not count again.
+		equal([...tree.search((frame) => frame > 0, small).sums.values()], [43]);
+		const { boxes, omitted, rests } = tree.layout(0, 20);
+
+		equal(boxes.map((box) => [tree.frames[box.node], box.level]),
+			[[-1, 0], [4, 1], [0, 1], [2, 2], [1, 2], [2, 3], [3, 3]]);
+		equal([omitted, rests.length], [1, 0]);
+		equal(tree.layout(large, 50).boxes.map((box) => [box.left, box.width]),
+			[[0, 50], [0, 50]]);
+		equal(kmt.frameTree.build(nodes, "live").layout(0, 100).boxes, []);
+		equal(kmt.frameTree.build([[7, 1, 1], [-5, 1, "x"], [0, 2, -3]], "live").totals[0], 1);
+	},
+
+	/** Frames that are too narrow are counted, and their area is hatched. */
+	narrowFrames() {
+		const nodes = [[-1, 0, 0]];
+
+		for (let i = 1; i <= 9000; i++)
+			nodes.push([0, i, 1]);
+		const tree = kmt.frameTree.build(nodes, "live");
+		const narrow = tree.layout(0, 1000);
+		const wide = tree.layout(0, 9000);
+
+		equal([narrow.boxes.length, narrow.omitted, narrow.rests.length], [2, 9000, 1]);
+		equal([narrow.rests[0].n, Math.round(narrow.rests[0].width)], [9000, 1000]);
+		equal([wide.boxes.length, wide.omitted], [4000, 5002]);
 	},
 };
 

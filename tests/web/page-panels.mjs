@@ -42,7 +42,7 @@ async function checkFrameSums(page, given, expect) {
 
 /** Return the drawn frames: node, name, and place. */
 async function drawnFrames(page) {
-	return page.$$eval("#frames-chart .frame", (frames) => frames.map((frame) => {
+	return page.$$eval("#frames-chart .frame[data-node]", (frames) => frames.map((frame) => {
 		const box = frame.getBoundingClientRect();
 		const chart = frame.parentElement.getBoundingClientRect();
 		return {node: Number(frame.dataset.node), name: frame.getAttribute("aria-label"),

@@ -64,21 +64,22 @@
 		draw() {
 			const hadFocus = this.element.contains(document.activeElement);
 			this.width = this.element.clientWidth || 1000;
-			const { boxes, omitted } = this.tree.layout(this.top, this.width);
+			const { boxes, rests, omitted } = this.tree.layout(this.top, this.width);
 			const path = [];
 			for (let node = this.top; node > 0;) {
 				node = this.tree.parents[node];
 				path.unshift(node);
 			}
 			this.omitted = omitted;
-			this.levels = path.length + 1 +
-				boxes.reduce((most, box) => Math.max(most, box.level), 0);
+			this.levels = path.length + 1 + [...boxes, ...rests]
+				.reduce((most, box) => Math.max(most, box.level), 0);
 			this.elements = new Map();
 			path.forEach((node, level) =>
 				this.add({node, level, left: 0, width: this.width}, true));
 			for (const box of boxes)
 				this.add({...box, level: box.level + path.length}, false);
-			this.element.replaceChildren(...this.elements.values());
+			this.element.replaceChildren(...this.elements.values(), ...rests.map((rest) =>
+				this.rest({ ...rest, level: rest.level + path.length })));
 			this.element.style.height = `${this.levels * ROW}px`;
 			this.select(this.elements.has(this.current) ? this.current : this.top,
 				hadFocus);
@@ -88,7 +89,7 @@
 		add(box, isAncestor) {
 			const element = document.createElement("div");
 			const name = this.owner.nameOf(this.tree, box.node);
-			const row = this.isFlame ? this.levels - 1 - box.level : box.level;
+
 			element.className = `frame ${box.node === 0 ? "root" : colour(name)}`;
 			element.classList.toggle("ancestor", isAncestor);
 			element.classList.toggle("found", this.found.has(box.node));
@@ -99,12 +100,29 @@
 			element.classList.toggle("thin", box.width < 8);
 			element.tabIndex = -1;
 			element.dataset.node = box.node;
-			element.style.left = `${100 * box.left / this.width}%`;
-			element.style.width = `${100 * box.width / this.width}%`;
-			element.style.top = `${row * ROW}px`;
+			this.place(element, box);
 			if (box.width > 24)
 				element.textContent = name;
 			this.elements.set(box.node, element);
+		}
+
+		// Make the element that stands for narrow frames.
+		rest(box) {
+			const element = document.createElement("div");
+
+			element.className = "frame rest";
+			element.title = `${box.n} narrow frames: zoom in to see them`;
+			element.setAttribute("aria-hidden", "true");
+			this.place(element, box);
+			return element;
+		}
+
+		place(element, box) {
+			const row = this.isFlame ? this.levels - 1 - box.level : box.level;
+
+			element.style.left = `${100 * box.left / this.width}%`;
+			element.style.width = `${100 * box.width / this.width}%`;
+			element.style.top = `${row * ROW}px`;
 		}
 
 		// Make a frame the one that keys move from.
@@ -135,7 +153,8 @@
 		}
 
 		nodeOf(event) {
-			const element = event.target.closest(".frame");
+			const element = event.target.closest(".frame[data-node]");
+
 			return element ? Number(element.dataset.node) : null;
 		}
 

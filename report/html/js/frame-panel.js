@@ -6,8 +6,8 @@
 	const { el, button } = kmt.dom;
 	// The choices as [value, text].
 	const SHAPES = [["icicle", "icicle, root above"], ["flame", "flame, root below"]];
-	const DIRECTIONS = [["callees", "from the outermost caller"],
-		["callers", "from the allocation"]];
+	const DIRECTIONS = [["callees", "top down"],
+		["callers", "bottom up"]];
 	const METRICS = [["live", "live"], ["allocated", "allocated"], ["wasted", "wasted"],
 		["peak", "live at the peak"]];
 	const SOURCES = [["stacks", "call stack"], ["tree", "directory, function, and size"]];
@@ -165,9 +165,9 @@
 			if (!(tree.totals[this.chart.base] > 0))
 				this.note.textContent = "No bytes of this type.";
 			else if (omitted > 0)
-				this.note.textContent = `Not drawn, because narrower than a pixel: ` +
-					`${kmt.format.grouped(omitted)} ` +
-					`${omitted === 1 ? "branch" : "branches"}. Zoom in to see more.`;
+				this.note.textContent = `Hatched areas are ${kmt.format.grouped(omitted)} ` +
+					`frame${omitted === 1 ? "" : "s"} narrower than a pixel, with what they ` +
+					"call. Zoom in to see them.";
 			else
 				this.note.textContent = "";
 		}

@@ -94,32 +94,47 @@
 		}
 
 		// Place the frames of a subtree in a row per level. Return the boxes
-		// {node, level, left, width} in pixels, and the number of omitted frames.
+		// {node, level, left, width} in pixels, the rests {n, level, left, width} with
+		// n frames that are narrower than a pixel, and the number of omitted frames.
 		layout(top, width) {
 			const boxes = [];
-			const total = this.totals[top];
-			let omitted = 0;
+			const rests = [];
 			const open = [{ node: top, level: 0, left: 0, width }];
-			while (open.length && total > 0) {
+			let omitted = 0;
+
+			while (open.length && this.totals[top] > 0) {
 				const box = open.pop();
+				const rest = { n: 0, level: box.level + 1, left: box.left, width: 0 };
+
 				boxes.push(box);
-				let left = box.left;
+				// The narrow ones come last.
 				for (const node of this.sorted(box.node)) {
-					const share = width * this.totals[node] / total;
-					if (share >= 1)
-						open.push({ node, level: box.level + 1, left, width: share });
-					else
-						omitted++;
-					left += share;
+					const share = width * this.totals[node] / this.totals[top];
+
+					if (share >= 1) {
+						open.push({ node, level: rest.level, left: rest.left, width: share });
+						rest.left += share;
+					} else {
+						rest.n++;
+						rest.width += share;
+					}
 				}
+				omitted += rest.n;
+				if (rest.width >= 1)
+					rests.push(rest);
 			}
+			return this.limited({ boxes, rests, omitted });
+		}
+
+		// Omit the narrowest boxes if there are too many.
+		limited({ boxes, rests, omitted }) {
 			if (boxes.length > MOST_DRAWN) {
 				boxes.sort((a, b) => b.width - a.width || a.level - b.level);
 				omitted += boxes.length - MOST_DRAWN;
 				boxes.length = MOST_DRAWN;
 			}
 			boxes.sort((a, b) => a.level - b.level || a.left - b.left);
-			return { boxes, omitted };
+			return { boxes, rests: rests.slice(0, MOST_DRAWN), omitted };
 		}
 	}
 

@@ -46,15 +46,22 @@
 		return element;
 	}
 
+	/** Name a group by its first CPU where there is no room for both. */
+	function heading(names, i, scope) {
+		const text = names.length <= WITH_NUMBERS ? names[i] : names[i].split("–")[0];
+
+		return el("th", { scope, title: `CPU ${names[i]}` }, text);
+	}
+
 	function table({ names, sums }) {
 		const most = Math.max(1, ...sums.map((row) => Math.max(...row)));
 
 		return el("table", { id: "heat-map", class: "heat" },
 			el("caption", {}, "Rows: the CPU that allocated; columns: the CPU that freed"),
-			el("thead", {}, el("tr", {}, el("td", {}), names.map((name) =>
-				el("th", { scope: "col" }, name)))),
+			el("thead", {}, el("tr", {}, el("td", {}), names.map((_, i) =>
+				heading(names, i, "col")))),
 			el("tbody", {}, sums.map((row, from) => el("tr", {},
-				el("th", { scope: "row" }, names[from]),
+				heading(names, from, "row"),
 				row.map((count, to) => cell(names, from, to, count, most))))));
 	}
 

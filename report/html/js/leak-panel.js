@@ -15,6 +15,11 @@
 		return kind ? String(kind.kind) : "";
 	}
 
+	/** Return whether the growth has another explanation, which leak.text names. */
+	function isDoubtful(leak) {
+		return leak.doubt !== undefined && leak.doubt !== "none";
+	}
+
 	function row(app, leak) {
 		const model = app.model;
 		const site = model.sites[leak.site];
@@ -24,7 +29,7 @@
 		return el("tr", {}, el("th", { scope: "row", class: "text" }, site ?
 			button(name, () => app.openSite(leak.site), { class: "link" }) : name,
 		el("div", { class: "reason" }, kmt.dom.name(kindOf(app.model, leak)), ". ",
-			el("bdi", {}, String(leak.text || "")))),
+			isDoubtful(leak) ? "Doubtful: " : "", el("bdi", {}, String(leak.text || "")))),
 		cell(leak.growth, "bytes"),
 		el("td", {}, site && site.series && model.windows.n > 0 ?
 			growth(app, site.series) : null),

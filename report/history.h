@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Figures that only the HTML report has: of allocation classes, of groups by
+ * window of time, and of frees by CPU and by call site. The detailed statistics
+ * count them. The memory is bounded by the numbers of classes and of groups and
+ * by the limits below.
+ */
+#ifndef KMEMTRACE_REPORT_HISTORY_H
+#define KMEMTRACE_REPORT_HISTORY_H
+
+#include "report/history-series.h"
+#include "report/totals.h"
+
+/*
+ * Limit of the entries of all series. When it is reached, the groups of a half
+ * with the least memory share one series of their kind from then on.
+ */
+#define KMT_HISTORY_MAX_ENTRIES (1U << 19)
+/* Limit of the pairs of a group and a freeing call site. Frees of further pairs
+ * are not counted by pair. */
+#define KMT_HISTORY_MAX_PAIRS (1U << 18)
+/* Limit of the rows of the matrix of CPUs. A row stands for one CPU or, if
+ * there are more CPUs, for several ones. */
+#define KMT_HISTORY_MAX_ROWS 128
+
+/* The figures of an allocation class. The bytes follow from the sizes of the
+ * class. */
+typedef struct {
+	guint64 epoch;	 /* epoch of the kind to which at_peak belongs */
+	guint64 at_peak; /* live objects at that peak */
+	guint64 live;	 /* live objects */
+	guint64 allocs;	 /* in the span; valid after kmt_history_finish() */
+	guint32 group;	 /* KMT_NO_GROUP: no event, or excluded by the filter */
+	guint8 kind;
+} KmtHistoryClass;
+
+/* Frees of the objects of a group by one call site. */
+typedef struct {
+	guint64 site;
+	guint64 frees; /* 0: the slot is empty */
+	guint32 group;
+} KmtHistoryPair;
+
+typedef struct {
+	KmtTimeline timeline;
+	KmtHistoryClass *classes;
+	guint32 n_classes;
+	KmtSeries **series; /* by group; NULL: no event yet */
+	guint32 n_series;
+	KmtSeries rest[KMT_N_KINDS]; /* groups that share a series point here */
+	guint32 n_shared;	     /* groups that share a series */
+	guint32 n_entries;	     /* allocated entries of the other groups */
+	/* FREE records by kind and window. */
+	KmtSeries free_records[KMT_N_KINDS];
+	KmtHistoryPair *pairs; /* hash table of n_slots slots, a power of 2 */
+	guint32 n_slots, n_pairs;
+	guint64 unpaired; /* frees beyond KMT_HISTORY_MAX_PAIRS */
+	guint n_rows;	  /* rows and columns of the matrix */
+	guint block;	  /* CPUs in a row */
+	guint8 *rows;	  /* row of each of capture->files */
+	guint64 *matrix;  /* frees; the row of the allocating CPU comes first */
+	guint64 seed;
+} KmtHistory;
+
+/* Return an empty history for a capture with @n_files files. The caller frees
+ * the result. */
+KmtHistory *kmt_history_new(guint n_files);
+void kmt_history_free(KmtHistory *history);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtHistory, kmt_history_free)
+
+/* Return the class with this number. Valid until the next call. */
+KmtHistoryClass *kmt_history_class(KmtHistory *history, guint32 class_id);
+
+/* An event of an object. */
+typedef struct {
+	guint32 class_id;
+	guint32 group;
+	guint8 kind;
+	guint64 epoch; /* of the kind, before the event */
+	guint64 bytes_req;
+	guint64 bytes_alloc;
+	gboolean inside; /* the event is in the span */
+} KmtHistoryEvent;
+
+/* Account for an allocation, and for an object that is no longer live. */
+void kmt_history_alloc(KmtHistory *history, const KmtHistoryEvent *event);
+void kmt_history_close(KmtHistory *history, const KmtHistoryEvent *event);
+/* Account for an object whose free is deferred from now on (@begins) or no
+ * longer. */
+void kmt_history_defer(KmtHistory *history, const KmtHistoryEvent *event,
+		       gboolean begins);
+/*
+ * Count the free of an object in the span. @alloc_file and @free_file are
+ * indexes in capture->files; @site is the freeing call site.
+ */
+void kmt_history_free_object(KmtHistory *history, guint32 group, guint8 kind,
+			     guint alloc_file, guint free_file, guint64 site);
+/* Count a FREE record in the span. */
+void kmt_history_free_record(KmtHistory *history, guint8 kind);
+
+/* Begin the span at @start: the live objects remain. */
+void kmt_history_begin(KmtHistory *history, gint64 start);
+
+/* Complete at_peak of all classes, and refer all series to the final width.
+ * @epochs is of each kind, after the last event. */
+void kmt_history_finish(KmtHistory *history, const guint64 *epochs);
+
+/* Return the series of a group; NULL: the group has no event of its own, or it
+ * shares a series. */
+KmtSeries *kmt_history_series(const KmtHistory *history, guint32 group);
+
+#endif
