@@ -6,7 +6,7 @@
 	const { el, button } = kmt.dom;
 	/** Draw live bytes over time. */
 	function growth(app, series) {
-		return kmt.sparkline(kmt.series.dense(series.live, app.model.windows.n), app);
+		return kmt.sparkline(series.dense(app.model.windows.n), app);
 	}
 
 	function kindOf(model, leak) {

@@ -66,7 +66,7 @@
 		if (classes.length)
 			body.append(table(model, "waste-classes", "kmalloc caches", classes));
 		if (others.length)
-			body.append(table(model, "waste-caches", "Other caches with the most waste",
+			body.append(table(model, "waste-caches", "Other caches and kinds with the most waste",
 				others));
 		return classes.length || others.length ? undefined :
 			"No memory of a cache was wasted, or the capture has no caches.";
