@@ -83,5 +83,5 @@ if BPF
 # assembler finds them in the tree.
 KMT_BPF_CFLAGS = -Wa,-I$(srcdir)
 EXTRA_DIST += $(KMT_BPF_OBJECTS)
-MAINTAINERCLEANFILES = $(KMT_BPF_OBJECTS)
+MAINTAINERCLEANFILES += $(KMT_BPF_OBJECTS)
 endif

@@ -19,8 +19,8 @@ complete_tarball()
 		grep -vxFf <(tar -tf "$1"/kmemtrace-*.tar.xz | sed 's,^[^/]*/,,')
 }
 
-# Build the programs from the tarball without clang, install them, and run the installed
-# report.
+# Build the programs from the tarball without clang and npm, install them, and run the
+# installed report.
 step_tarball()
 {
 	local dir=$work/tarball source
@@ -31,12 +31,18 @@ step_tarball()
 	tar -C "$dir" -xf "$dir"/kmemtrace-*.tar.xz
 	source=$(find "$dir" -maxdepth 1 -type d -name 'kmemtrace-*')
 	mkdir "$dir/build"
-	(cd "$dir/build" && "$source/configure" -q --enable-werror BPF_CLANG=false \
+	(cd "$dir/build" && "$source/configure" -q --enable-werror BPF_CLANG=false NPM=false \
 		--prefix="$dir/installed")
 	make -s -C "$dir/build" -j"$(nproc)" install
 	python3 "$source/tests/lib/mkcapture.py" \
 		"$source/tests/report/fixtures/report-continued.txt" "$dir/capture"
 	"$dir/installed/bin/kmemtrace-report" "$dir/capture" | grep '^CALL SITES'
+	# Without npm, the tarball has no HTML report either.
+	if [ -e "$dir/report/html/template.html" ]; then
+		cmp "$dir/report/html/template.html" \
+			"$dir/installed/share/kmemtrace/template.html"
+		test -s "$source/report/html/libraries/uPlot.iife.js"
+	fi
 	if [ "$(uname -m)" = x86_64 ]; then
 		grep -q '^#define HAVE_BPF' "$dir/build/config.h"
 		strings "$dir/installed/sbin/kmemtraced" | grep mm_page_alloc_first
@@ -258,6 +264,22 @@ step_check_arm()
 	check_emulated arm
 }
 
+# The report's page needs npm at build time, which an earlier build may have lacked.
+step_html()
+{
+	local build=$builddir
+
+	"$kmt_top/scripts/install-deps" html browser
+	kmt_build_programs "$build"
+	if [ ! -e "$build/report/html/template.html" ]; then
+		build=$work/html-build
+		kmt_configure "$build" --enable-werror --enable-html
+		make -s -C "$build" -j"$(nproc)"
+	fi
+	PYTHONDONTWRITEBYTECODE=1 python3 "$kmt_top/tests/web/html-pages.py" "$build" \
+		"$work/html"
+}
+
 step_fuzz()
 {
 	# If tools are missing, fuzz/run reports them and the step is skipped.
@@ -322,7 +344,7 @@ step_codespell()
 	cd "$kmt_top"
 	# Nd is a macro of the manual pages; filp is the kernel's name of an open file.
 	# Lines of the kernel that the patches quote have the others.
-	tree_files | grep -vE '^(LICENSES|fuzz/corpus)/|\.(out|expected)$' |
+	tree_files | grep -vE '^(LICENSES|fuzz/corpus|report/html/libraries)/|report/html/template.html$|\.(out|expected)$' |
 		xargs codespell --ignore-words-list nd,filp,damon,aling
 }
 
@@ -340,7 +362,7 @@ step_spdx()
 	local bad
 
 	cd "$kmt_top"
-	bad=$(tree_files | grep -vE '\.(out|expected|json)$|/ABI/testing/|^LICENSES/|^debian/(changelog|copyright|source/format)$' |
+	bad=$(tree_files | grep -vE '\.(out|expected|json)$|/ABI/testing/|^(LICENSES|report/html/libraries)/|^debian/(changelog|copyright|source/format)$' |
 		while read -r file; do
 			head -n 4 "$file" | grep -q SPDX-License-Identifier ||
 				echo "$file"

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Use the HTML report in a browser, and compare its figures with the JSON report.
+
+    html-pages.py BUILD OUT [PAGE...]    only these pages
+
+BUILD is a build folder with the HTML report. OUT receives the captures, the pages, and
+pictures of each page in light and dark mode and on a narrow screen. The script needs
+chromium, node, and npm, which fetches the driver of the browser."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+import page_captures
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+DRIVER_FILES = ("package.json", "package-lock.json", ".npmrc")
+MOST_BYTES = 5_000_000
+GENERATED = "1M"
+
+
+def fetch_driver(out):
+    """Fetch the driver of the browser, which the lock file pins; return its folder."""
+    folder = os.path.join(out, "driver")
+    os.makedirs(folder, exist_ok=True)
+    for name in DRIVER_FILES:
+        shutil.copy(os.path.join(HERE, name), folder)
+    for attempt in range(3):
+        done = subprocess.run(
+            ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund",
+             "--prefer-offline"], cwd=folder, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            return os.path.join(folder, "node_modules")
+        time.sleep(5 * attempt)
+    sys.exit(f"html-pages.py: npm cannot fetch the driver of the browser:\n{done.stderr}")
+
+
+def generate(build, directory):
+    """Write a large capture of synthetic events."""
+    subprocess.run([os.path.join(build, "bench", "generate"), "-o", directory,
+                    "-n", GENERATED], stdout=subprocess.DEVNULL, check=True)
+
+
+def captures(build, out):
+    """Return the pages: the name, the function that writes the capture, and what the
+    browser does with the page."""
+    used = {"use": True, "word": "card", "details": 4}
+    return {
+        "normal": (page_captures.write_normal,
+                   {**used, "stacks": True, "complete": True, "texts": [
+                       "card_leak+0x10", "6.12.0-page", "drivers/card/leak.c:18"]}),
+        "plain": (lambda d: page_captures.write_normal(d, stacks=False),
+                  {**used, "stacks": False, "complete": True, "texts": []}),
+        "lossy": (page_captures.write_lossy,
+                  {**used, "stacks": True, "complete": False,
+                   "texts": ["614"]}),
+        "hostile": (page_captures.write_hostile,
+                    {"texts": page_captures.SHOWN_ATTACKS}),
+        "empty": (page_captures.write_empty, {"texts": ["6.12.0-page"]}),
+        "generated": (lambda d: generate(build, d), {"texts": []}),
+    }
+
+
+def write_page(program, name, out, write):
+    """Write the capture and the page; return the options for the browser."""
+    capture = os.path.join(out, name)
+    page = os.path.join(out, name + ".html")
+    write(capture)
+    start = time.monotonic()
+    subprocess.run([program, "-q", f"--html={page}", capture],
+                   stdin=subprocess.DEVNULL, check=True)
+    size = os.path.getsize(page)
+    print(f"{name}: {size} bytes, {time.monotonic() - start:.1f} s", flush=True)
+    if size > MOST_BYTES:
+        sys.exit(f"html-pages.py: {page} has more than {MOST_BYTES} bytes")
+    return {"name": name, "capture": capture, "page": page}
+
+
+def main():
+    """Write the pages, and open them."""
+    build, out, *only = sys.argv[1:]
+    build = os.path.abspath(build)
+    out = os.path.abspath(out)
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if not browser:
+        sys.exit("html-pages.py: there is no chromium; run scripts/install-deps browser")
+    os.makedirs(out, exist_ok=True)
+    program = os.path.join(build, "report", "kmemtrace-report")
+    pages = []
+    for name, (write, options) in captures(build, out).items():
+        if not only or name in only:
+            pages.append({**write_page(program, name, out, write), **options})
+    config = os.path.join(out, "pages.json")
+    with open(config, "w", encoding="utf-8") as file:
+        json.dump({"modules": fetch_driver(out), "chromium": browser, "out": out,
+                   "program": program, "pages": pages,
+                   "templateFile": os.path.join(build, "report", "html",
+                                                "template.html")}, file)
+    sys.exit(subprocess.run(["node", os.path.join(HERE, "pages.mjs"), config],
+                            stdin=subprocess.DEVNULL, check=False).returncode)
+
+
+if __name__ == "__main__":
+    main()
