@@ -287,6 +287,16 @@ step_fuzz()
 	"$kmt_top/fuzz/run" --seconds 30 --build "$work/fuzz"
 }
 
+# npm installs the readers, which the lock of the test pins by hash, in the work folder.
+step_folded()
+{
+	"$kmt_top/scripts/install-deps" html browser
+	kmt_build_programs "$builddir"
+	PYTHONDONTWRITEBYTECODE=1 python3 \
+		"$kmt_top/tests/web/folded/folded-readers.py" "$builddir" \
+		"$work/folded"
+}
+
 # The build folder may be older than the libraries of --pprof.
 step_pprof()
 {
