@@ -327,6 +327,8 @@ static const char *const lines[] = {
 	"--json\n",
 	"--csv\n",
 	"--folded\n",
+	"--pprof=x\n",
+	"--perfetto=x\n",
 	"--raw-ip\n",
 };
 

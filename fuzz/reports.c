@@ -75,6 +75,7 @@ static char *report(const char *directory, KmtPlan *plan, guint jobs)
 	plan->aggregate.jobs = jobs;
 	if (!kmt_plan_resolve_time(plan, capture, symbolizer, NULL))
 		return NULL;
+	kmt_plan_fit_capture(plan, capture);
 	aggregate = kmt_aggregate_new(capture, symbolizer, &plan->aggregate);
 	kmt_aggregate_scale(aggregate, capture->sample,
 			    kmt_filter_is_set(&plan->filter));
@@ -97,7 +98,8 @@ static void run(const char *directory, KmtPlan *plan)
 	char *other = report(directory, plan, 3);
 
 	g_assert_cmpstr(text, ==, other);
-	if (text && plan->form == KMT_FORM_JSON)
+	if (text &&
+	    (plan->form == KMT_FORM_JSON || plan->form == KMT_FORM_PERFETTO))
 		kmt_memory_output_check_json(text);
 	free(text);
 	free(other);

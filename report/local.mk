@@ -78,6 +78,9 @@ report/profile.pb-c.c: report/profile.proto
 		--proto_path='$(srcdir)/report' --c_out=report \
 		'$(srcdir)/report/profile.proto'
 report/profile.pb-c.h: report/profile.pb-c.c
+# Targets other than all, check and install do not make BUILT_SOURCES first.
+$(report_kmemtrace_report_OBJECTS) $(fuzz_options_OBJECTS) \
+$(fuzz_report_OBJECTS): | report/profile.pb-c.h
 KMT_PPROF_LIBS = report/libprofile.a $(PROTOBUF_C_LIBS)
 else
 KMT_PPROF_LIBS =
