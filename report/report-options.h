@@ -87,8 +87,8 @@ typedef struct {
 /* The report that the options describe. */
 typedef struct {
 	KmtForm form;
-	char *file; /* NULL: stdout */
-	char *filter_text; /* options that select objects, or NULL */
+	char *file;	       /* NULL: stdout */
+	char *filter_text;     /* options that select objects, or NULL */
 	KmtOutputFile *output; /* set by kmt_plan_open_file() */
 	KmtHtmlTemplate template;
 	KmtBy by;
