@@ -227,8 +227,7 @@ static void finish(KmtAccounting *accounting, KmtMatchPipeline *pipeline)
 static gboolean is_basic(const KmtAggregateOptions *o)
 {
 	return o->by->kinds && !o->span.start && o->span.stop == G_MAXINT64 &&
-	       !o->span.windows && !o->lifetimes && !o->cross &&
-	       !o->history &&
+	       !o->span.windows && !o->lifetimes && !o->cross && !o->history &&
 	       !kmt_filter_is_set(o->filter);
 }
 

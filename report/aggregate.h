@@ -35,10 +35,10 @@ typedef struct {
 	gboolean lifetimes;	 /* compute KmtDetail of each group */
 	guint64 churn_ns;	 /* an object that lives less is short-lived */
 	const KmtPhases *phases; /* for KMT_BY_MARK, or NULL */
-	gboolean cross; /* count frees by CPU and by pair of call sites */
+	gboolean cross;	  /* count frees by CPU and by pair of call sites */
 	gboolean history; /* count the figures of KmtHistory, which needs
 			   * lifetimes and excludes windows */
-	guint jobs;	/* maximum number of threads */
+	guint jobs;	  /* maximum number of threads */
 	gint64 clock_tolerance_ns; /* assumed largest difference of the clocks
 				    * of two CPUs */
 	/* Progress callback with the number of usable records read so far, or

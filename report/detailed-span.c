@@ -185,11 +185,11 @@ void kmt_detailed_finish_windows(KmtAccounting *accounting)
 
 	/* The history ends with the last record, because its windows are as
 	 * wide as the time until now requires. */
-	kmt_detailed_at_time(accounting,
-			     accounting->aggregate->history
-				     ? MIN(accounting->stop,
-					   accounting->aggregate->last_timestamp)
-				     : accounting->stop);
+	kmt_detailed_at_time(
+		accounting, accounting->aggregate->history
+				    ? MIN(accounting->stop,
+					  accounting->aggregate->last_timestamp)
+				    : accounting->stop);
 	while (accounting->window < n) {
 		gint64 end = accounting->window_end;
 

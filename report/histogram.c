@@ -120,3 +120,30 @@ guint64 kmt_histogram_power(const KmtHistogram *histogram, guint power)
 		sum += count(histogram, i);
 	return sum;
 }
+
+/* Return the power of the values in a bucket. */
+static guint power_of(guint bucket)
+{
+	guint64 low = lowest(bucket);
+
+	return low ? 63 - (guint)__builtin_clzll(low) : 0;
+}
+
+void kmt_histogram_add_powers(const KmtHistogram *histogram,
+			      guint64 counts[KMT_HISTOGRAM_POWERS])
+{
+	const KmtHistogramCounts *all = counts_of(histogram);
+	guint part, i;
+
+	if (!histogram->content)
+		return;
+	if (!all) {
+		counts[power_of((guint)(histogram->content / 2))] +=
+			histogram->n;
+		return;
+	}
+	for (part = 0; part < KMT_HISTOGRAM_PARTS; part++)
+		for (i = 0; all->index[part] && i < 8; i++)
+			counts[power_of(part * 8 + i)] +=
+				all->parts[all->index[part] - 1][i];
+}

@@ -16,6 +16,7 @@
 
 #define KMT_HISTOGRAM_PARTS   62
 #define KMT_HISTOGRAM_BUCKETS (KMT_HISTOGRAM_PARTS * 8)
+#define KMT_HISTOGRAM_POWERS  64
 
 /* The counts of eight adjacent buckets. */
 typedef guint64 KmtHistogramPart[8];
@@ -91,5 +92,10 @@ guint64 kmt_histogram_percentile(const KmtHistogram *histogram, guint percent);
  * includes the value 0.
  */
 guint64 kmt_histogram_power(const KmtHistogram *histogram, guint power);
+
+/* Add the result of kmt_histogram_power() for each power to @counts, in less
+ * time. */
+void kmt_histogram_add_powers(const KmtHistogram *histogram,
+			      guint64 counts[KMT_HISTOGRAM_POWERS]);
 
 #endif

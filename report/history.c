@@ -296,10 +296,19 @@ static void grow_pairs(KmtHistory *history)
 			*find_pair(history, old[i].group, old[i].site) = old[i];
 }
 
-static void count_pair(KmtHistory *history, guint32 group, guint64 site)
+/* Count a free of an object of @group by @site. The slot in @last may be that
+ * of another pair. */
+static void count_pair(KmtHistory *history, guint32 group, guint64 site,
+		       guint32 *last)
 {
-	KmtHistoryPair *pair = find_pair(history, group, site);
+	KmtHistoryPair *pair = &history->pairs[*last & (history->n_slots - 1)];
 
+	if (pair->site == site && pair->group == group && pair->frees) {
+		pair->frees++;
+		return;
+	}
+	pair = find_pair(history, group, site);
+	*last = (guint32)(pair - history->pairs);
 	if (G_LIKELY(pair->frees)) {
 		pair->frees++;
 		return;
@@ -318,10 +327,12 @@ void kmt_history_free_object(KmtHistory *history, guint32 group, guint8 kind,
 {
 	const KmtHistoryEvent event = {.group = group, .kind = kind};
 
-	entry_of(history, series_of(history, &event))->frees++;
+	KmtSeries *series = series_of(history, &event);
+
+	entry_of(history, series)->frees++;
 	history->matrix[history->rows[alloc_file] * history->n_rows +
 			history->rows[free_file]]++;
-	count_pair(history, group, site);
+	count_pair(history, group, site, &series->last_pair);
 }
 
 void kmt_history_free_record(KmtHistory *history, guint8 kind)

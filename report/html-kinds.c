@@ -10,7 +10,7 @@
 
 #define HEAT_ALLOWANCE	 350000
 #define CACHES_ALLOWANCE 150000
-#define POWERS		 64
+#define POWERS		 KMT_HISTOGRAM_POWERS
 
 static void add_kind(KmtHtmlReport *html, KmtKind kind)
 {
@@ -71,21 +71,12 @@ static void add_powers(KmtHtmlReport *html, const char *key,
 	kmt_html_end(html->data, ']');
 }
 
-/* Add the counts of @histogram to @counts. */
-static void sum_powers(const KmtHistogram *histogram, guint64 counts[POWERS])
-{
-	guint i;
-
-	for (i = 0; histogram->n && i < POWERS; i++)
-		counts[i] += kmt_histogram_power(histogram, i);
-}
-
 void kmt_html_add_histogram(KmtHtmlReport *html, const char *key,
 			    const KmtHistogram *histogram)
 {
 	guint64 counts[POWERS] = {0};
 
-	sum_powers(histogram, counts);
+	kmt_histogram_add_powers(histogram, counts);
 	add_powers(html, key, counts);
 }
 
@@ -98,7 +89,8 @@ void kmt_html_add_lifetimes(KmtHtmlReport *html)
 	for (i = 0; i < groups->n_groups; i++) {
 		const KmtGroup *group = kmt_groups_at(groups, i);
 
-		sum_powers(&group->detail->lifetimes, counts[group->kind]);
+		kmt_histogram_add_powers(&group->detail->lifetimes,
+					 counts[group->kind]);
 	}
 	kmt_html_begin(html->data, "lifetimes", '[');
 	for (i = 0; i < html->n_kinds; i++) {

@@ -52,7 +52,8 @@ static void fill_finding_rest(const KmtReport *report, KmtColumns *columns,
 }
 
 static void fill_finding_sites(const KmtReport *report, KmtColumns *columns,
-			       const KmtFindingText *text, const GPtrArray *list)
+			       const KmtFindingText *text,
+			       const GPtrArray *list)
 {
 	guint n_shown = list->len, i;
 

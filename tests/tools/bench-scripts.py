@@ -63,6 +63,7 @@ class Scripts(unittest.TestCase):
         """The scripts succeed and leave no files."""
         for script, options in (
                 ("analysis", ("--generate", "--events", "2k,3k")),
+                ("html", ("--sizes", "1k,2k")),
                 ("scaling", ("--sizes", "1k,2k", "--cpus", "1,3",
                              "--cpu-events", "2k", "--live", "20k"))):
             with self.subTest(script=script):
