@@ -44,6 +44,7 @@ REPORT_SOURCES = \
 	report/output-file.c report/output-file.h \
 	report/report-perfetto.c report/report-perfetto.h \
 	report/report-plan-file.c \
+	report/report-plan-print.c \
 	report/report-options.c report/report-options.h \
 	report/phases.c report/phases.h \
 	report/basic-stats.c \

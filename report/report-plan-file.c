@@ -192,9 +192,3 @@ void kmt_plan_fit_capture(KmtPlan *plan, const KmtInputCapture *capture)
 		kmt_by_parse(kmt_report_pprof_by(capture), &plan->by, NULL);
 #endif
 }
-
-gboolean kmt_plan_write_file(KmtPlan *plan, GError **error)
-{
-	kmt_plan_print(plan, kmt_output_file_stream(plan->output));
-	return kmt_output_file_commit(plan->output, error);
-}

@@ -3,10 +3,7 @@
 #include "config.h"
 
 #include "lib/cli/cli.h"
-#include "report/report-html.h"
-#include "report/report-perfetto.h"
 #include "report/report-plan-private.h"
-#include "report/report-pprof.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -269,33 +266,4 @@ gboolean kmt_plan_needs_times(const KmtPlan *plan)
 
 	return plan->start.given || plan->stop.given || o->span.windows ||
 	       o->lifetimes || plan->filter.lifetime;
-}
-
-void kmt_plan_print(const KmtPlan *plan, FILE *out)
-{
-	switch (plan->form) {
-	case KMT_FORM_JSON:
-		kmt_report_json(&plan->report, out);
-		break;
-	case KMT_FORM_CSV:
-		kmt_report_csv(&plan->report, out);
-		break;
-	case KMT_FORM_FOLDED:
-		kmt_report_folded(&plan->report, out);
-		break;
-	case KMT_FORM_TEXT:
-		kmt_report_text(&plan->report, out);
-		break;
-	case KMT_FORM_PPROF:
-#ifdef HAVE_PPROF /* otherwise, kmt_plan_set_file() refuses the format */
-		kmt_report_pprof(&plan->report, out);
-#endif
-		break;
-	case KMT_FORM_PERFETTO:
-		kmt_report_perfetto(&plan->report, out);
-		break;
-	case KMT_FORM_HTML:
-		kmt_report_html(&plan->report, &plan->template, out);
-		break;
-	}
 }
