@@ -53,15 +53,15 @@ def captures(build, out):
     used = {"use": True, "word": "card", "details": 4}
     return {
         "normal": (page_captures.write_normal,
-                   {**used, "stacks": True, "complete": True, "texts": [
-                       "card_leak+0x10", "6.12.0-page", "drivers/card/leak.c:18"]}),
+                   {**used, "stacks": True, "complete": True, "names": True, "texts": [
+                       "card_leak+0x10", "6.12.0-page", "drivers/card/ring.c:19"]}),
         "plain": (lambda d: page_captures.write_normal(d, stacks=False),
                   {**used, "stacks": False, "complete": True, "texts": []}),
         "lossy": (page_captures.write_lossy,
                   {**used, "stacks": True, "complete": False,
                    "texts": ["614"]}),
         "hostile": (page_captures.write_hostile,
-                    {"texts": page_captures.SHOWN_ATTACKS}),
+                    {"names": True, "texts": ["attack()"]}),
         "empty": (page_captures.write_empty, {"texts": ["6.12.0-page"]}),
         "generated": (lambda d: generate(build, d), {"texts": []}),
     }

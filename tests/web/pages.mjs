@@ -9,7 +9,7 @@ import {launch, VIEWS, WatchedPage} from "./browser.mjs";
 import {Expectations} from "./expectations.mjs";
 import {checkFrames, checkOthers} from "./page-panels.mjs";
 import {checkElements, checkPolicy, installTrap} from "./page-safety.mjs";
-import {checkDetails, checkFigures, checkFilters, checkSorting, checkSpans} from
+import {checkDetails, checkFigures, checkFilters, checkNames, checkSorting, checkSpans} from
 	"./page-tables.mjs";
 
 /** Return the number of scripts and styles in the template. */
@@ -47,6 +47,8 @@ async function look(browser, config, given, view, expect) {
 	for (const text of given.texts)
 		expect.that((await page.textContent("body")).includes(text),
 			`does not show ${JSON.stringify(text)}`);
+	if (given.names)
+		await checkNames(page, given, expect);
 	await closePage(watched, expect);
 }
 
