@@ -182,16 +182,29 @@ async function readSpan(page) {
 	});
 }
 
+/** Compare the growth in a span with the difference of two reports. */
+async function compareGrowth(page, before, after, expect) {
+	const [start, end] = [before ? bySite(before) : new Map(), bySite(after)];
+	const live = (sites, key) => sites.get(key)?.live || 0;
+
+	for (const {key, figures} of await readSites(page))
+		expect.equal(figures.growth, live(end, key) - live(start, key), `${key}, growth`);
+}
+
 /** Compare the tables with --time of the selected span. */
 async function compareSpan(page, given, expect) {
 	const span = await readSpan(page);
+	const at = (...options) => report(given.program, given.capture, "--lines", "0",
+		...options);
 
 	// A window ends before the first moment of the next one. The report's moments are
 	// both included.
 	const time = `${span.start}ns,${span.stop - 1}ns`;
 	expect.about(`${given.name}, span ${time}`);
-	await compareTables(page, report(given.program, given.capture, "--lines", "0",
-		"--time", time), OF_SPAN, expect);
+	const document = at("--time", time);
+	await compareTables(page, document, OF_SPAN, expect);
+	await compareGrowth(page, span.from > 0 ? at("--time", `,${span.start - 1}ns`) : null,
+		document, expect);
 	return span;
 }
 
