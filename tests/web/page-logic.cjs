@@ -138,12 +138,14 @@ const tests = {
 					{ kind: 2, name: 1, live: [9, 4] }],
 			},
 		}));
-		const shown = kmt.liveSeries.of(model, "kind", "slab");
+		const shown = kmt.liveSeries.of(model, "kind", kmt.liveSeries.ALL);
 
 		equal(kmt.layers.used(model), ["slab", "pages"]);
 		equal(kmt.layers.total(model, "slab", "live"), 8);
 		equal(shown.map((one) => [one.name, one.line]),
 			[["kmalloc", false], ["cache", false], ["pages", true]]);
+		equal(kmt.liveSeries.of(model, "kind", "pages").map((one) => [one.name, one.line]),
+			[["pages", false]]);
 		equal(kmt.liveSeries.peak(shown, model), { value: 8, atNs: 10 });
 		equal(kmt.liveSeries.of(model, "dir", "slab").map((one) => [one.name, one.values]),
 			[["mm", [2, 3]], ["all others", [1, 5]]]);

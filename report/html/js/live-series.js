@@ -6,11 +6,16 @@
 	const { series, layers } = kmt;
 	const MOST = 8;
 	const OTHERS = "--c9";
+	/** Stands for all layers, in the place of a layer. */
+	const ALL = "all";
 
-	/** All kinds. Those of slab are stacked; the others overlap them and are lines. */
-	function byKind(model) {
+	/**
+	 * The kinds of a layer, or all kinds: those of the first layer are stacked, and the
+	 * others overlap them and are lines.
+	 */
+	function byKind(model, layer) {
 		const all = model.kindSeries;
-		const used = layers.used(model);
+		const used = layers.used(model).filter((one) => layer === ALL || layer === one);
 		const shown = used.flatMap((layer) => layers.kinds(model, layer));
 		const stacked = used[0];
 
@@ -74,10 +79,13 @@
 		})), model, layer);
 	}
 
-	/** Return the series for "kind", "dir" or "site"; the last two of one layer. */
+	/**
+	 * Return the series for "kind", "dir" or "site" of a layer; of ALL layers only for
+	 * "kind".
+	 */
 	function of(model, by, layer) {
 		if (by === "kind")
-			return byKind(model);
+			return byKind(model, layer);
 		return by === "dir" ? byDirectory(model, layer) : bySite(model, layer);
 	}
 
@@ -91,5 +99,5 @@
 		return value > 0 ? { value, atNs: start_ns + (sums.indexOf(value) + 1) * width_ns } : null;
 	}
 
-	kmt.liveSeries = { of, peak };
+	kmt.liveSeries = { of, peak, ALL };
 })(window.kmt);

@@ -30,21 +30,33 @@
 		}
 
 		tools() {
-			const { model } = this.app;
-			const layers = kmt.layers.used(model).map((layer) => [layer, kmt.layers.title(layer)]);
 			const by = select("live-by", "Show by ",
 				[["kind", "kind"], ["dir", "directory"], ["site", "call site"]]);
-			const layer = select("live-layer", "of ", layers);
+			const layer = select("live-layer", "of ", []);
 
 			this.by = by.lastChild;
 			this.layer = layer.lastChild;
-			layer.hidden = true;
-			for (const one of [by, layer])
-				one.addEventListener("change", () => {
-					layer.hidden = this.by.value === "kind";
-					this.draw();
-				});
+			this.by.addEventListener("change", () => {
+				this.offerLayers();
+				this.draw();
+			});
+			this.layer.addEventListener("change", () => this.draw());
+			this.offerLayers();
 			return el("div", { class: "tools" }, by, layer);
+		}
+
+		/** Offer the layers. Only kinds can be shown of all layers at once. */
+		offerLayers() {
+			const chosen = this.layer.value;
+			const layers = kmt.layers.used(this.app.model)
+				.map((layer) => [layer, kmt.layers.title(layer)]);
+
+			if (this.by.value === "kind" && layers.length > 1)
+				layers.unshift([kmt.liveSeries.ALL, "all memory"]);
+			this.layer.replaceChildren(...layers.map(([value, title]) =>
+				el("option", { value }, title)));
+			if (layers.some(([value]) => value === chosen))
+				this.layer.value = chosen;
 		}
 
 		draw() {

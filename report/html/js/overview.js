@@ -55,7 +55,7 @@
 		const warnings = kmt.model.list(given.warnings);
 		const figures = [];
 
-		if (given.lost_events)
+		if (given.lost_events && !given.summary)
 			figures.push(value(given.lost_events, "count"), " events were lost. ");
 		if (given.lossy_fraction > 0)
 			figures.push("Losses may affect ", value(given.lossy_fraction, "share"),
