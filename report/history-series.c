@@ -16,7 +16,7 @@ static void set_end(KmtTimeline *timeline)
 
 void kmt_timeline_begin(KmtTimeline *timeline, gint64 start)
 {
-	*timeline = (KmtTimeline){.start = start};
+	*timeline = (KmtTimeline){.has_begun = TRUE, .start = start};
 	set_end(timeline);
 }
 
@@ -27,6 +27,13 @@ void kmt_timeline_advance(KmtTimeline *timeline, gint64 now)
 	while (since >> timeline->shift >= KMT_HISTORY_MAX_WINDOWS)
 		timeline->shift++;
 	timeline->window = (guint)(since >> timeline->shift);
+	set_end(timeline);
+}
+
+void kmt_timeline_double(KmtTimeline *timeline)
+{
+	timeline->shift++;
+	timeline->window /= 2;
 	set_end(timeline);
 }
 

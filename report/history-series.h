@@ -15,10 +15,11 @@
 
 /* The windows. All times are merged times in ns. */
 typedef struct {
-	gint64 start; /* first moment of window 0 */
-	guint shift;  /* log2 of the width in ns */
-	guint window; /* index of the current window */
-	gint64 end;   /* last moment of the current window */
+	gboolean has_begun; /* FALSE: there is no window */
+	gint64 start;	    /* first moment of window 0 */
+	guint shift;	    /* log2 of the width in ns */
+	guint window;	    /* index of the current window */
+	gint64 end;	    /* last moment of the current window */
 } KmtTimeline;
 
 /* Begin window 0 at @start. */
@@ -26,6 +27,9 @@ void kmt_timeline_begin(KmtTimeline *timeline, gint64 start);
 /* Make the window of @now the current one. @now is not before the current
  * window. */
 void kmt_timeline_advance(KmtTimeline *timeline, gint64 now);
+
+/* Double the width of the windows. */
+void kmt_timeline_double(KmtTimeline *timeline);
 
 /* The figures of one window with an event. */
 typedef struct {

@@ -337,6 +337,26 @@ void kmt_history_begin(KmtHistory *history, gint64 start)
 	kmt_timeline_begin(&history->timeline, start);
 }
 
+/* Refer all series to the width of the timeline. */
+static void fold_all(KmtHistory *history)
+{
+	guint32 i;
+
+	for (i = 0; i < history->n_series; i++)
+		if (history->series[i])
+			kmt_series_fold(history->series[i], &history->timeline);
+	for (i = 0; i < KMT_N_KINDS; i++) {
+		kmt_series_fold(&history->rest[i], &history->timeline);
+		kmt_series_fold(&history->free_records[i], &history->timeline);
+	}
+}
+
+void kmt_history_double(KmtHistory *history)
+{
+	kmt_timeline_double(&history->timeline);
+	fold_all(history);
+}
+
 void kmt_history_finish(KmtHistory *history, const guint64 *epochs)
 {
 	guint32 i;
@@ -347,11 +367,5 @@ void kmt_history_finish(KmtHistory *history, const guint64 *epochs)
 		if (class->epoch != epochs[class->kind])
 			class->at_peak = class->live;
 	}
-	for (i = 0; i < history->n_series; i++)
-		if (history->series[i])
-			kmt_series_fold(history->series[i], &history->timeline);
-	for (i = 0; i < KMT_N_KINDS; i++) {
-		kmt_series_fold(&history->rest[i], &history->timeline);
-		kmt_series_fold(&history->free_records[i], &history->timeline);
-	}
+	fold_all(history);
 }

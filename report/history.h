@@ -105,6 +105,9 @@ void kmt_history_begin(KmtHistory *history, gint64 start);
  * @epochs is of each kind, after the last event. */
 void kmt_history_finish(KmtHistory *history, const guint64 *epochs);
 
+/* After kmt_history_finish(): double the width of the windows. */
+void kmt_history_double(KmtHistory *history);
+
 /* Return the series of a group; NULL: the group has no event of its own, or it
  * shares a series. */
 KmtSeries *kmt_history_series(const KmtHistory *history, guint32 group);

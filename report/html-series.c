@@ -8,7 +8,6 @@
 #include <string.h>
 
 #define DIRECTORIES_ALLOWANCE 150000
-#define SITES_ALLOWANCE	      1300000
 /* Limit of the directories that are summed, and of those that are shown. */
 #define MAX_DIRECTORIES 4096
 #define MAX_SHOWN	40
@@ -121,14 +120,15 @@ static void add_entries(KmtHtmlReport *html, const KmtSeries *series)
 	kmt_html_end(data, ']');
 }
 
-/* Add the series of the call sites until the allowance is used. */
-static void add_sites(KmtHtmlReport *html)
+/* Add the series of the call sites that fit, null for the others. Return the
+ * number of the others. */
+static guint32 add_sites(KmtHtmlReport *html)
 {
 	const KmtHistory *history = html->report->aggregate->history;
 	guint32 i, n_null = 0;
 
 	kmt_html_begin(html->data, "sites", '[');
-	kmt_html_allow(html->data, SITES_ALLOWANCE);
+	kmt_html_allow(html->data, G_MAXSIZE / 2);
 	for (i = 0; i < html->n_sites; i++) {
 		const KmtSeries *series =
 			kmt_history_series(history, html->groups[i]);
@@ -143,17 +143,7 @@ static void add_sites(KmtHtmlReport *html)
 		n_null++;
 	}
 	kmt_html_end(html->data, ']');
-	if (n_null)
-		kmt_html_cut(
-			html->data,
-			"%u of the %u call sites have no figures over "
-			"time: a selected time span shows them as unknown.",
-			n_null, html->n_sites);
-	if (history->n_shared)
-		kmt_html_cut(html->data,
-			     "%u call sites with little memory have no figures "
-			     "over time and are no leak candidates.",
-			     history->n_shared);
+	return n_null;
 }
 
 /* ---- directories ---- */
@@ -278,10 +268,12 @@ static void add_directories(KmtHtmlReport *html)
 	kmt_html_end(html->data, ']');
 }
 
-void kmt_html_add_series(KmtHtmlReport *html)
+/* Add all figures over time. Return the number of call sites without any. */
+static guint32 add_windows(KmtHtmlReport *html)
 {
 	const KmtTimeline *timeline =
 		&html->report->aggregate->history->timeline;
+	guint32 n_null;
 	guint i;
 
 	kmt_html_begin(html->data, "windows", '{');
@@ -295,7 +287,35 @@ void kmt_html_add_series(KmtHtmlReport *html)
 	for (i = 0; i < html->n_kinds; i++)
 		add_kind(html, html->kinds[i]);
 	kmt_html_end(html->data, ']');
-	add_sites(html);
 	add_directories(html);
+	n_null = add_sites(html);
 	kmt_html_end(html->data, '}');
+	return n_null;
+}
+
+void kmt_html_add_series(KmtHtmlReport *html)
+{
+	KmtHistory *history = html->report->aggregate->history;
+	gsize start = html->data->text->len;
+	guint32 n_null = add_windows(html);
+
+	/* Figures of all call sites are worth more than narrow windows. */
+	if (n_null > history->n_shared &&
+	    html->n_windows > KMT_HISTORY_MAX_WINDOWS / 2) {
+		kmt_history_double(history);
+		html->n_windows = history->timeline.window + 1;
+		g_string_truncate(html->data->text, start);
+		n_null = add_windows(html);
+	}
+	if (n_null)
+		kmt_html_cut(
+			html->data,
+			"%u of the %u call sites have no figures over "
+			"time: a selected time span shows them as unknown.",
+			n_null, html->n_sites);
+	if (history->n_shared)
+		kmt_html_cut(html->data,
+			     "%u call sites with little memory have no figures "
+			     "over time and are no leak candidates.",
+			     history->n_shared);
 }

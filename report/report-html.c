@@ -213,7 +213,7 @@ static void html_init(KmtHtmlReport *html, const KmtReport *report)
 
 	*html = (KmtHtmlReport){.report = report};
 	html->data = kmt_html_data_new();
-	if (aggregate->groups->n_groups && !aggregate->has_sequence_times)
+	if (aggregate->history->timeline.has_begun)
 		html->n_windows = aggregate->history->timeline.window + 1;
 	set_kinds(html);
 	html->leaks = kmt_leaks_find(aggregate, kmt_report_is_selected, report);

@@ -19,6 +19,7 @@ EXTRA_DIST += \
 	tests/lib/random_captures.py \
 	tests/lib/reference_capture.py \
 	tests/lib/reference_figures.py \
+	tests/lib/reference_html.py \
 	tests/lib/reference_match.py \
 	tests/lib/reference_names.py \
 	tests/lib/reference_output.py \

@@ -5,6 +5,7 @@ KMT_REPORT_TESTS = \
 	tests/report/false-claims.py \
 	tests/report/figures.py \
 	tests/report/golden.py \
+	tests/report/html-figures.py \
 	tests/report/marks.py \
 	tests/report/leaks.py \
 	tests/report/names.py \
