@@ -63,7 +63,8 @@ def captures(build, out):
         "hostile": (page_captures.write_hostile,
                     {"names": True, "texts": ["attack()"]}),
         "empty": (page_captures.write_empty, {"texts": ["6.12.0-page"]}),
-        "generated": (lambda d: generate(build, d), {"texts": []}),
+        "generated": (lambda d: generate(build, d),
+                      {"figures": True, "complete": False, "texts": []}),
     }
 
 
@@ -71,6 +72,8 @@ def write_page(program, name, out, write):
     """Write the capture and the page; return the options for the browser."""
     capture = os.path.join(out, name)
     page = os.path.join(out, name + ".html")
+    # An earlier run may have left its capture.
+    shutil.rmtree(capture, ignore_errors=True)
     write(capture)
     start = time.monotonic()
     subprocess.run([program, "-q", f"--html={page}", capture],
