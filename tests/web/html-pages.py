@@ -4,7 +4,8 @@
 
     html-pages.py BUILD OUT [PAGE...]    only these pages
 
-BUILD is a build folder with the HTML report. OUT receives the captures, the pages, and
+A PAGE is one of normal, plain, lossy, hostile, empty, and generated, or a file *.html
+that kmemtrace-report has written before, which is opened and not used. BUILD is a build folder with the HTML report. OUT receives the captures, the pages, and
 pictures of each page in light and dark mode and on a narrow screen. The script needs
 chromium, node, and npm, which fetches the driver of the browser."""
 
@@ -99,6 +100,10 @@ def main():
     for name, (write, options) in captures(build, out).items():
         if not only or name in only:
             pages.append({**write_page(program, name, out, write), **options})
+    for page in only:
+        if page.endswith(".html"):
+            name = os.path.basename(page).removesuffix(".html")
+            pages.append({"name": name, "page": os.path.abspath(page), "texts": []})
     config = os.path.join(out, "pages.json")
     with open(config, "w", encoding="utf-8") as file:
         json.dump({"modules": fetch_driver(out), "chromium": browser, "out": out,
