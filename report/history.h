@@ -15,10 +15,14 @@
  * Limit of the entries of all series. When it is reached, the groups of a half
  * with the least memory share one series of their kind from then on.
  */
+#ifndef KMT_HISTORY_MAX_ENTRIES /* a test reduces the limits */
 #define KMT_HISTORY_MAX_ENTRIES (1U << 19)
+#endif
 /* Limit of the pairs of a group and a freeing call site. Frees of further pairs
  * are not counted by pair. */
+#ifndef KMT_HISTORY_MAX_PAIRS
 #define KMT_HISTORY_MAX_PAIRS (1U << 18)
+#endif
 /* Limit of the rows of the matrix of CPUs. A row stands for one CPU or, if
  * there are more CPUs, for several ones. */
 #define KMT_HISTORY_MAX_ROWS 128

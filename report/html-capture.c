@@ -42,7 +42,12 @@ void kmt_html_add_capture(KmtHtmlReport *html)
 	guint64 page_size = 0;
 	gboolean changed, has_page_size = kmt_input_capture_meta_number(
 				  capture, "page_size", &page_size);
-	g_autofree char *filter = kmt_input_capture_filter(capture, &changed);
+	g_autofree char *recorded = kmt_input_capture_filter(capture, &changed);
+	g_autofree char *filter =
+		recorded && html->report->filter
+			? g_strconcat(recorded, "; ", html->report->filter,
+				      NULL)
+			: g_strdup(recorded ? recorded : html->report->filter);
 
 	kmt_html_begin(html->data, "capture", '{');
 	kmt_html_text(html->data, "name",

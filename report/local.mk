@@ -64,4 +64,4 @@ REPORT_SOURCES = \
 report_kmemtrace_report_SOURCES = $(REPORT_SOURCES) report/main.c
 report_kmemtrace_report_LDADD = $(KMT_SYMBOLS_LIBS) $(KMT_OUTPUT_LIBS) \
 	$(KMT_CLI_LIBS)
-EXTRA_DIST += report/README.md
+EXTRA_DIST += report/README.md report/html/data-format.md

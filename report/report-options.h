@@ -88,6 +88,7 @@ typedef struct {
 typedef struct {
 	KmtForm form;
 	char *file; /* NULL: stdout */
+	char *filter_text; /* options that select objects, or NULL */
 	KmtOutputFile *output; /* set by kmt_plan_open_file() */
 	KmtHtmlTemplate template;
 	KmtBy by;

@@ -34,6 +34,30 @@ static const char *excluded_option(const KmtOptions *o)
 	return NULL;
 }
 
+/* Return the options that select objects as text, or NULL. The caller frees the
+ * string. */
+static char *filter_text(const KmtOptions *o)
+{
+	const struct {
+		const char *name;
+		const char *value;
+	} options[] = {
+		{"--kind", o->kind},	 {"--cpu", o->cpu},
+		{"--node", o->node},	 {"--size", o->size},
+		{"--module", o->module}, {"--callsite", o->callsite},
+		{"--cgroup", o->cgroup},
+	};
+	GString *text = g_string_new(NULL);
+	guint i;
+
+	for (i = 0; i < G_N_ELEMENTS(options); i++)
+		if (options[i].value)
+			g_string_append_printf(
+				text, "%s%s %s", text->len ? " " : "",
+				options[i].name, options[i].value);
+	return g_string_free(text, !text->len);
+}
+
 gboolean kmt_plan_set_file(KmtPlan *plan, const KmtOptions *o, GError **error)
 {
 	const char *excluded = excluded_option(o);
@@ -64,6 +88,8 @@ gboolean kmt_plan_set_file(KmtPlan *plan, const KmtOptions *o, GError **error)
 					       "whose page shows the peaks");
 	plan->form = KMT_FORM_HTML;
 	plan->file = g_strdup(o->html);
+	plan->filter_text = filter_text(o);
+	plan->report.filter = plan->filter_text;
 	plan->aggregate.history = TRUE;
 	return TRUE;
 }

@@ -24,6 +24,7 @@ void kmt_plan_clear(KmtPlan *plan)
 {
 	kmt_filter_clear(&plan->filter);
 	g_free(plan->file);
+	g_free(plan->filter_text);
 	kmt_output_file_free(plan->output);
 	kmt_html_template_clear(&plan->template);
 	kmt_sort_free(plan->sort);

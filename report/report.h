@@ -58,6 +58,8 @@ typedef struct {
 	const KmtPhases *phases;   /* NULL: no option needs marks */
 	const KmtSpan *span;	   /* without --time: the whole capture */
 	const GPtrArray *warnings; /* const char * */
+	const char *filter;	   /* options that select objects, as text, or
+				    * NULL; only with --html */
 	KmtLost lost;		   /* set by kmt_report_count_lost() */
 } KmtReport;
 

@@ -5,6 +5,7 @@ KMT_REPORT_TESTS = \
 	tests/report/false-claims.py \
 	tests/report/figures.py \
 	tests/report/golden.py \
+	tests/report/html.py \
 	tests/report/html-figures.py \
 	tests/report/marks.py \
 	tests/report/leaks.py \
@@ -40,5 +41,13 @@ tests_report_totals_unit_SOURCES = \
 tests_report_totals_unit_CPPFLAGS = $(AM_CPPFLAGS)
 tests_report_totals_unit_LDADD = $(GLIB_LIBS)
 TESTS += tests/report/totals-unit
+
+check_PROGRAMS += tests/report/history-unit
+tests_report_history_unit_SOURCES = \
+	report/history.c report/history-series.c tests/report/history-unit.c
+tests_report_history_unit_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DKMT_HISTORY_MAX_ENTRIES=2000 -DKMT_HISTORY_MAX_PAIRS=300
+tests_report_history_unit_LDADD = $(KMT_INPUT_LIBS) $(GLIB_LIBS)
+TESTS += tests/report/history-unit
 
 EXTRA_DIST += tests/report/fixtures
