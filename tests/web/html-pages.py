@@ -4,10 +4,11 @@
 
     html-pages.py BUILD OUT [PAGE...]    only these pages
 
-A PAGE is one of normal, plain, lossy, hostile, empty, and generated, or a file *.html
-that kmemtrace-report has written before, which is opened and not used. BUILD is a build folder with the HTML report. OUT receives the captures, the pages, and
-pictures of each page in light and dark mode and on a narrow screen. The script needs
-chromium, node, and npm, which fetches the driver of the browser."""
+A PAGE is one of normal, plain, lossy, hostile, empty, and generated, or a file
+*.html that kmemtrace-report has written before, which is opened and not used. BUILD
+is a build folder with the HTML report. OUT receives the captures, the pages, and
+pictures of each page in light and dark mode and on a narrow screen. The script
+needs chromium, node, and npm, which fetches the driver of the browser."""
 
 import json
 import os
