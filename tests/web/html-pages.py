@@ -4,9 +4,11 @@
 
     html-pages.py BUILD OUT [PAGE...]    only these pages
 
-BUILD is a build folder with the HTML report. OUT receives the captures, the pages, and
-pictures of each page in light and dark mode and on a narrow screen. The script needs
-chromium, node, and npm, which fetches the driver of the browser."""
+A PAGE is one of normal, plain, lossy, hostile, empty, and generated, or a file
+*.html that kmemtrace-report has written before, which is opened and not used. BUILD
+is a build folder with the HTML report. OUT receives the captures, the pages, and
+pictures of each page in light and dark mode and on a narrow screen. The script
+needs chromium, node, and npm, which fetches the driver of the browser."""
 
 import json
 import os
@@ -53,17 +55,18 @@ def captures(build, out):
     used = {"use": True, "word": "card", "details": 4}
     return {
         "normal": (page_captures.write_normal,
-                   {**used, "stacks": True, "complete": True, "texts": [
-                       "card_leak+0x10", "6.12.0-page", "drivers/card/leak.c:18"]}),
+                   {**used, "stacks": True, "complete": True, "names": True, "texts": [
+                       "card_leak+0x10", "6.12.0-page", "drivers/card/ring.c:19"]}),
         "plain": (lambda d: page_captures.write_normal(d, stacks=False),
                   {**used, "stacks": False, "complete": True, "texts": []}),
         "lossy": (page_captures.write_lossy,
                   {**used, "stacks": True, "complete": False,
                    "texts": ["614"]}),
         "hostile": (page_captures.write_hostile,
-                    {"texts": page_captures.SHOWN_ATTACKS}),
+                    {"names": True, "texts": ["attack()"]}),
         "empty": (page_captures.write_empty, {"texts": ["6.12.0-page"]}),
-        "generated": (lambda d: generate(build, d), {"texts": []}),
+        "generated": (lambda d: generate(build, d),
+                      {"figures": True, "complete": False, "texts": []}),
     }
 
 
@@ -71,6 +74,8 @@ def write_page(program, name, out, write):
     """Write the capture and the page; return the options for the browser."""
     capture = os.path.join(out, name)
     page = os.path.join(out, name + ".html")
+    # An earlier run may have left its capture.
+    shutil.rmtree(capture, ignore_errors=True)
     write(capture)
     start = time.monotonic()
     subprocess.run([program, "-q", f"--html={page}", capture],
@@ -96,6 +101,10 @@ def main():
     for name, (write, options) in captures(build, out).items():
         if not only or name in only:
             pages.append({**write_page(program, name, out, write), **options})
+    for page in only:
+        if page.endswith(".html"):
+            name = os.path.basename(page).removesuffix(".html")
+            pages.append({"name": name, "page": os.path.abspath(page), "texts": []})
     config = os.path.join(out, "pages.json")
     with open(config, "w", encoding="utf-8") as file:
         json.dump({"modules": fetch_driver(out), "chromium": browser, "out": out,

@@ -65,6 +65,22 @@ export async function checkFigures(page, given, expect) {
 		expect.equal(rows.length, sites.size, "call sites");
 }
 
+/** Compare the names of call sites; the page truncates long ones. */
+export async function checkNames(page, given, expect) {
+	const document = report(given.program, given.capture, "--lines", "0");
+	const rows = new Map((await readSites(page)).map((row) => [row.key, row.figures]));
+
+	for (const site of document.callsites) {
+		const shown = rows.get(`${site.address} ${site.kind}`);
+		expect.that(shown && shown.name.startsWith(site.symbol.slice(0, 200)),
+			`${site.symbol.slice(0, 80)} is shown as ${shown?.name}`);
+		if (site.source)
+			expect.that(shown.sourceName.startsWith(site.source.file.slice(0, 200)),
+				`${site.source.file.slice(0, 80)} is shown as ${shown.sourceName}`);
+	}
+	expect.that(document.callsites.some((site) => site.source), "no source lines");
+}
+
 function isSorted(values, descending) {
 	const known = values.filter((value) => value !== null);
 	const ends = values.slice(known.length).every((value) => value === null);
@@ -148,7 +164,7 @@ export async function checkDetails(page, given, expect) {
 		});
 		compare(shown.figures, sites.get(shown.key), OF_CAPTURE, shown.key, expect);
 		expect.equal(shown.sizes, sites.get(shown.key).allocs, `${shown.key}, sizes`);
-		expect.that(shown.text.includes(shown.source), `${shown.key} has no source line`);
+		expect.that(shown.text.includes(shown.source), `${shown.key}, source line`);
 		await (i % 2 ? page.keyboard.press("Escape") : page.click("#details-close"));
 		await page.waitForSelector("dialog#details:not([open])", {state: "attached"});
 		expect.equal(await page.evaluate(() => document.activeElement.closest("tr")
@@ -166,16 +182,29 @@ async function readSpan(page) {
 	});
 }
 
+/** Compare the growth in a span with the difference of two reports. */
+async function compareGrowth(page, before, after, expect) {
+	const [start, end] = [before ? bySite(before) : new Map(), bySite(after)];
+	const live = (sites, key) => sites.get(key)?.live || 0;
+
+	for (const {key, figures} of await readSites(page))
+		expect.equal(figures.growth, live(end, key) - live(start, key), `${key}, growth`);
+}
+
 /** Compare the tables with --time of the selected span. */
 async function compareSpan(page, given, expect) {
 	const span = await readSpan(page);
+	const at = (...options) => report(given.program, given.capture, "--lines", "0",
+		...options);
 
 	// A window ends before the first moment of the next one. The report's moments are
 	// both included.
 	const time = `${span.start}ns,${span.stop - 1}ns`;
 	expect.about(`${given.name}, span ${time}`);
-	await compareTables(page, report(given.program, given.capture, "--lines", "0",
-		"--time", time), OF_SPAN, expect);
+	const document = at("--time", time);
+	await compareTables(page, document, OF_SPAN, expect);
+	await compareGrowth(page, span.from > 0 ? at("--time", `,${span.start - 1}ns`) : null,
+		document, expect);
 	return span;
 }
 

@@ -58,9 +58,6 @@ ATTACKS = [
     "url(javascript:attack())", "toString",
 ]
 
-# Parts of these that the page must show as text.
-SHOWN_ATTACKS = ["</script><script>attack()</script>", "<svg/onload=attack()>",
-                 "\"onmouseover=\"attack()"]
 
 
 def escape(text):
@@ -194,16 +191,17 @@ class PageCapture:
             ["# kmemtrace: marks",
              "# columns: number appeared went module types name format",
              "# unnumbered: 0"] +
-            [f"{n} 0 - - s {escape(self.name(name))} begin %s"
+            [f"{n} 0 - - s {name} begin %s"
              for n, name in ((1, "mount"), (2, "load"))])
         texts["tags"] = indent(
             ["# kmemtrace: tags",
              "# columns: address went module line function file",
              "# dropped: 0"] +
             [f"{self.site(i):x} - {s[2] or '-'} {10 + i} "
-             f"{escape(self.name(s[0]))} {escape(self.name(s[1]))}"
+             f"{s[0]} {escape(self.name(s[1]))}"
+             # The other call sites have names of kallsyms.
              for i, s in sorted(enumerate(SITES),
-                                key=lambda pair: self.site(pair[0]))])
+                                key=lambda pair: self.site(pair[0])) if i % 2])
         if self.stacks:
             texts["stacks"] = indent(
                 ["# kmemtrace: stacks", "# columns: stack addresses",
@@ -242,14 +240,14 @@ def write_lossy(directory):
 
 
 def write_hostile(directory, length=10_000_000):
-    """Write a capture whose names are attacks; one has this many characters."""
+    """Write a capture whose names are attacks; two have this many characters."""
     names = {}
 
     def replace(name):
         if name not in names:
             attack = ATTACKS[len(names) % len(ATTACKS)]
             names[name] = f"{attack}{len(names)}"
-            if name == "card_leak":
+            if name in ("card_leak", "drivers/card/ring.c"):
                 names[name] += "<b>" * (length // 3)
         return names[name]
 

@@ -9,7 +9,7 @@ import {launch, VIEWS, WatchedPage} from "./browser.mjs";
 import {Expectations} from "./expectations.mjs";
 import {checkFrames, checkOthers} from "./page-panels.mjs";
 import {checkElements, checkPolicy, installTrap} from "./page-safety.mjs";
-import {checkDetails, checkFigures, checkFilters, checkSorting, checkSpans} from
+import {checkDetails, checkFigures, checkFilters, checkNames, checkSorting, checkSpans} from
 	"./page-tables.mjs";
 
 /** Return the number of scripts and styles in the template. */
@@ -47,6 +47,10 @@ async function look(browser, config, given, view, expect) {
 	for (const text of given.texts)
 		expect.that((await page.textContent("body")).includes(text),
 			`does not show ${JSON.stringify(text)}`);
+	if (given.names)
+		await checkNames(page, given, expect);
+	if (given.figures && view === VIEWS[0])
+		await checkFigures(page, given, expect);
 	await closePage(watched, expect);
 }
 
@@ -65,10 +69,14 @@ async function checkPage(watched, config, given, expect) {
 	expect.that(await theme() !== first, "the button does not change the mode");
 	await page.click("#theme");
 	expect.equal(await theme(), first, "the mode after two clicks");
+	// The width of A4 in CSS pixels.
+	await page.setViewportSize({width: 794, height: 1123});
 	await page.emulateMedia({media: "print"});
-	expect.that(await watched.overflow() <= 0, "the print is too wide");
+	expect.that(await watched.overflow() <= 0,
+		`the print is too wide: ${await watched.wideElements()}`);
 	await page.pdf({path: path.join(config.out, `${given.name}.pdf`), format: "A4"});
 	await page.emulateMedia({media: "screen"});
+	await page.setViewportSize(VIEWS[0].viewport);
 }
 
 /** Use everything on a page. */

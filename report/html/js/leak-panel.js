@@ -28,7 +28,7 @@
 
 		return el("tr", {}, el("th", { scope: "row", class: "text" }, site ?
 			button(name, () => app.openSite(leak.site), { class: "link" }) : name,
-		el("div", { class: "reason" }, kmt.dom.name(kindOf(app.model, leak)), ". ",
+		el("div", { class: "reason" }, kmt.dom.name(kindOf(app.model, leak)), ": ",
 			isDoubtful(leak) ? "Doubtful: " : "", el("bdi", {}, String(leak.text || "")))),
 		cell(leak.growth, "bytes"),
 		el("td", {}, site && site.series && model.windows.n > 0 ?

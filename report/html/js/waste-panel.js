@@ -27,7 +27,9 @@
 		const wasted = cache.allocated - cache.requested;
 		const cell = (number, unit) => el("td", {}, kmt.dom.value(number, unit));
 
-		return el("tr", {}, el("th", { scope: "row", class: "text short" }, kmt.dom.name(model.name(cache.cache))),
+		return el("tr", {},
+			el("th", { scope: "row", class: "text short" },
+				kmt.dom.name(model.name(cache.cache))),
 			cell(cache.allocs, "count"), cell(cache.requested, "bytes"),
 			cell(cache.allocated, "bytes"), cell(wasted, "bytes"),
 			cell(cache.allocated > 0 ? wasted / cache.allocated : null, "share"),
