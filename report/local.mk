@@ -30,6 +30,7 @@ REPORT_SOURCES = \
 	report/mark-list.c report/mark-list.h \
 	report/report-options.c report/report-options.h \
 	report/phases.c report/phases.h \
+	report/bar.c report/bar.h \
 	report/basic-stats.c \
 	report/report.c report/report.h \
 	report/scale.c report/scale.h \

@@ -13,6 +13,18 @@ static void fill_count(KmtColumns *columns, guint64 count, const char *label,
 	kmt_columns_add_text(columns, meaning);
 }
 
+/* Add a number of findings that nothing explains. */
+static void fill_defects(KmtColumns *columns, guint64 count, const char *label,
+			 const char *meaning)
+{
+	kmt_columns_add_number(columns, FALSE, count);
+	if (count)
+		kmt_columns_add_colored(columns, KMT_COLOR_ERROR, label);
+	else
+		kmt_columns_add_text(columns, label);
+	kmt_columns_add_text(columns, meaning);
+}
+
 /*
  * Add a number of findings that missing records explain: those of lost events
  * or, if @has_gaps, of events that the source does not see.
@@ -38,15 +50,15 @@ static void fill_defer_counts(const KmtMatchFindings *findings,
 	fill_after_loss(columns, unmatched[KMT_MATCH_UNMATCHED_AFTER_LOSS],
 			"deferred frees unmatched, after loss",
 			"the allocation", has_gaps);
-	fill_count(columns, unmatched[KMT_MATCH_UNMATCHED_UNEXPLAINED],
-		   "deferred frees unmatched, unexplained",
-		   "of freed memory, or not traced");
+	fill_defects(columns, unmatched[KMT_MATCH_UNMATCHED_UNEXPLAINED],
+		     "deferred frees unmatched, unexplained",
+		     "of freed memory, or not traced");
 	fill_after_loss(columns, findings->double_defers_after_loss,
 			"frees deferred twice, after loss", "the free",
 			has_gaps);
-	fill_count(columns, findings->double_defers,
-		   "frees deferred twice, unexplained",
-		   "handed over again before the free");
+	fill_defects(columns, findings->double_defers,
+		     "frees deferred twice, unexplained",
+		     "handed over again before the free");
 }
 
 static void fill_counts(const KmtReport *report, KmtColumns *columns)
@@ -63,7 +75,7 @@ static void fill_counts(const KmtReport *report, KmtColumns *columns)
 	fill_after_loss(
 		columns, findings->unmatched[KMT_MATCH_UNMATCHED_AFTER_LOSS],
 		"frees unmatched, after loss", "the allocation", has_gaps);
-	fill_count(
+	fill_defects(
 		columns, findings->unmatched[KMT_MATCH_UNMATCHED_UNEXPLAINED],
 		"frees unmatched, unexplained", "freed twice, or not traced");
 	fill_after_loss(columns, findings->doubles[KMT_MATCH_DOUBLE_AFTER_LOSS],
@@ -71,24 +83,24 @@ static void fill_counts(const KmtReport *report, KmtColumns *columns)
 	fill_count(columns, findings->doubles[KMT_MATCH_DOUBLE_RACE],
 		   "double allocations, race",
 		   "the free came late, from another CPU");
-	fill_count(columns, findings->doubles[KMT_MATCH_DOUBLE_UNEXPLAINED],
-		   "double allocations, unexplained",
-		   "the address was live: a free was not traced");
-	fill_count(columns, findings->mismatches, "type mismatches",
-		   "kmalloc freed as cache, or the other way round");
+	fill_defects(columns, findings->doubles[KMT_MATCH_DOUBLE_UNEXPLAINED],
+		     "double allocations, unexplained",
+		     "the address was live: a free was not traced");
+	fill_defects(columns, findings->mismatches, "type mismatches",
+		     "kmalloc freed as cache, or the other way round");
 	fill_after_loss(columns, findings->mismatches_after_loss,
 			"type mismatches, after loss", "the records between",
 			has_gaps);
 	if (aggregate->defer_records)
 		fill_defer_counts(findings, columns, has_gaps);
-	fill_count(columns, aggregate->short_allocs, "short allocations",
-		   "fewer bytes allocated than requested");
-	fill_count(columns, aggregate->unordered, "timestamps going back",
-		   "within a CPU's file");
-	fill_count(columns, aggregate->skipped, "records skipped",
-		   "unknown or damaged");
-	fill_count(columns, aggregate->truncated_bytes, "bytes truncated",
-		   "after the last whole record of a file");
+	fill_defects(columns, aggregate->short_allocs, "short allocations",
+		     "fewer bytes allocated than requested");
+	fill_defects(columns, aggregate->unordered, "timestamps going back",
+		     "within a CPU's file");
+	fill_defects(columns, aggregate->skipped, "records skipped",
+		     "unknown or damaged");
+	fill_defects(columns, aggregate->truncated_bytes, "bytes truncated",
+		     "after the last whole record of a file");
 }
 
 static void print_counts(const KmtReport *report, FILE *out)
@@ -171,7 +183,7 @@ static void print_finding_sites(const KmtReport *report, FILE *out,
 
 	if (!list->len)
 		return;
-	fprintf(out, "\n%s\n", text->title);
+	kmt_text_print_title(out, text->title);
 	while (kmt_columns_next_pass(columns, out))
 		fill_finding_sites(report, columns, text, list);
 }
@@ -220,7 +232,7 @@ void kmt_text_findings(const KmtReport *report, FILE *out)
 	if (report->selects_sections) {
 		print_unexplained(report, out);
 	} else {
-		fputs("\nFINDINGS\n", out);
+		kmt_text_print_title(out, "FINDINGS");
 		print_counts(report, out);
 		for (i = 0; i < G_N_ELEMENTS(finding_texts); i++)
 			print_finding_sites(report, out, &finding_texts[i]);
