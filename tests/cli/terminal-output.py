@@ -280,14 +280,12 @@ class Pager(Case):
     @unittest.skipUnless(shutil.which("less"), "less is not installed")
     def test_less(self):
         """less prints a short text and ends; a long text waits for q."""
-        status, text = terminal.run(
-            ["/bin/sh", "-c", f"stty rows 100; exec {CHECK} "
-             + self.check_fixture("clean-64")])
+        status, text = terminal.run([CHECK, self.check_fixture("clean-64")],
+                                    size=(100, 80))
         self.assertEqual(status, 0)
         self.assertIn("No errors.", text)
         session = terminal.Session(
-            ["/bin/sh", "-c", f"stty rows 5 cols 80; exec {CHECK} "
-             + self.check_fixture("clean-little")])
+            [CHECK, self.check_fixture("clean-little")], size=(5, 80))
         session.wait_for("Rule")
         self.assertNotIn("No errors.", session.text())
         session.send("q")

@@ -1,25 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Run a program on a pseudo terminal, which is its controlling terminal."""
 
+import fcntl
 import os
 import pty
+import re
 import select
 import signal
+import struct
+import termios
 import time
 
 # The programs of a heavily loaded machine may take long.
 DEADLINE_S = 300
+ESCAPES = re.compile(r"\033(\[[0-9;?]*[A-Za-z]|\(B)")
 
 
 class Session:
     """A program on a terminal of its own.
 
     stdin, stdout and stderr are the terminal, except those in files: a
-    dictionary from descriptor to an open file. Each name in env sets an
-    environment variable, and None removes it.
+    dictionary from descriptor to an open file. size is that of the terminal,
+    in lines and columns. Each name in env sets an environment variable, and
+    None removes it.
     """
 
-    def __init__(self, argv, files=None, cwd=None, **env):
+    def __init__(self, argv, files=None, cwd=None, size=(24, 80), **env):
         env = {"TERM": "xterm", "KMEMTRACE_PAGER": None, "PAGER": None,
                "LESS": None, "NO_COLOR": None, **env}
         for name, value in os.environ.items():
@@ -29,6 +35,8 @@ class Session:
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             try:
+                fcntl.ioctl(0, termios.TIOCSWINSZ,
+                            struct.pack("HHHH", *size, 0, 0))
                 for descriptor, file in (files or {}).items():
                     os.dup2(file.fileno(), descriptor)
                 if cwd:
@@ -54,9 +62,10 @@ class Session:
         return self.output.decode(errors="replace").replace("\r\n", "\n")
 
     def wait_for(self, text, start=0):
-        """Read until the output from an offset on has the text."""
+        """Read until the output from an offset on has the text, where escape
+        sequences do not count."""
         deadline = time.monotonic() + DEADLINE_S
-        while text not in self.text()[start:]:
+        while text not in ESCAPES.sub("", self.text()[start:]):
             if not self._read(deadline):
                 raise EOFError(f"no {text!r} in {self.output!r}")
 
