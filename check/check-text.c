@@ -5,6 +5,7 @@
 
 #include "check/check.h"
 #include "lib/base/printable.h"
+#include "lib/cli/color.h"
 #include "lib/input/namespace.h"
 
 static const char *const event_names[] = {
@@ -138,9 +139,10 @@ static void print_error(const KmtError *e, FILE *out)
 
 	fprintf(out,
 		"%s: record %" G_GUINT64_FORMAT ", offset %" G_GUINT64_FORMAT
-		": %s: %s\n",
+		": %s%s%s: %s\n",
 		path, e->index, offset_of(e->file, e->index),
-		kmt_rules[e->rule].name, kmt_rules[e->rule].description);
+		kmt_color_begin(out, KMT_COLOR_ERROR), kmt_rules[e->rule].name,
+		kmt_color_end(out), kmt_rules[e->rule].description);
 	if (e->rule == KMT_RULE_WRONG_FILE_SIZE)
 		fprintf(out,
 			"    size %" G_GUINT64_FORMAT
@@ -179,8 +181,12 @@ static void print_unusable(const KmtCheck *check, FILE *out)
 
 static void print_count(const KmtCheck *check, KmtRuleId rule, FILE *out)
 {
-	fprintf(out, "%-18s %12" G_GUINT64_FORMAT, kmt_rules[rule].name,
-		check->counts[rule]);
+	gboolean is_broken = check->counts[rule] > 0;
+
+	fprintf(out, "%s%-18s %12" G_GUINT64_FORMAT "%s",
+		is_broken ? kmt_color_begin(out, KMT_COLOR_ERROR) : "",
+		kmt_rules[rule].name, check->counts[rule],
+		is_broken ? kmt_color_end(out) : "");
 	if (check->counts[rule] > check->kept[rule])
 		fprintf(out, "  (%" G_GUINT64_FORMAT " shown)",
 			check->kept[rule]);
@@ -217,7 +223,9 @@ static void print_counts(const KmtCheck *check, FILE *out)
 	const KmtMatchFindings *f = &check->findings;
 	int rule;
 
-	fputs("Rule                     Errors\n", out);
+	kmt_color_puts(out, KMT_COLOR_HEADING,
+		       "Rule                     Errors");
+	fputc('\n', out);
 	for (rule = 0; rule < KMT_N_MARK_RULES; rule++) {
 		if (kmt_rule_is_of_defers(rule) && !check->has_defers)
 			continue;
@@ -242,6 +250,18 @@ static void print_counts(const KmtCheck *check, FILE *out)
 	print_after_loss(f->mismatches_after_loss, out);
 	if (check->has_defers)
 		print_defer_counts(check, out);
+}
+
+static void print_verdict(const KmtCheck *check, FILE *out)
+{
+	if (check->total) {
+		fprintf(out, "%s%" G_GUINT64_FORMAT " error%s.%s\n",
+			kmt_color_begin(out, KMT_COLOR_ERROR), check->total,
+			check->total == 1 ? "" : "s", kmt_color_end(out));
+		return;
+	}
+	kmt_color_puts(out, KMT_COLOR_GOOD, "No errors.");
+	fputc('\n', out);
 }
 
 void kmt_check_text(const KmtCheck *check, FILE *out)
@@ -270,11 +290,8 @@ void kmt_check_text(const KmtCheck *check, FILE *out)
 	for (i = 0; i < warnings->len; i++) {
 		g_autofree char *text = kmt_printable(warnings->pdata[i]);
 
-		fprintf(out, "WARNING: %s.\n", text);
+		kmt_color_puts(out, KMT_COLOR_WARNING, "WARNING:");
+		fprintf(out, " %s.\n", text);
 	}
-	if (check->total)
-		fprintf(out, "%" G_GUINT64_FORMAT " error%s.\n", check->total,
-			check->total == 1 ? "" : "s");
-	else
-		fputs("No errors.\n", out);
+	print_verdict(check, out);
 }

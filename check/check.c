@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "check/check.h"
+#include "lib/cli/progress.h"
 #include "lib/input/namespace.h"
 
 /*
@@ -106,6 +107,16 @@ static void add_saturated(guint64 *sum, guint64 n)
 		*sum = G_MAXUINT64;
 }
 
+/* Number of records between two reports of the progress. */
+#define PROGRESS_RECORDS 65536
+
+/* Report the progress after @done records of a pass. */
+static void report_progress(guint64 done)
+{
+	if (done % PROGRESS_RECORDS == 0)
+		kmt_progress_add(PROGRESS_RECORDS);
+}
+
 static void check_file(KmtCheck *check, const KmtInputCpuFile *file)
 {
 	struct kmemtrace_event events[2];
@@ -118,6 +129,7 @@ static void check_file(KmtCheck *check, const KmtInputCpuFile *file)
 	int rule;
 
 	for (i = 0; i < file->n_records; i++) {
+		report_progress(i + 1);
 		kmt_input_cpu_file_get(file, i, &events[current]);
 		input.event = &events[current];
 		read_owner(file, i, &owner, &input);
@@ -358,9 +370,12 @@ static void check_across(KmtCheck *check)
 		kmt_matcher_new(check->capture, &options, &ops, check);
 	struct kmemtrace_event event;
 	KmtMatchPosition position;
+	guint64 done = 0;
 
-	while (kmt_match_merge_next(merge, &event, &position))
+	while (kmt_match_merge_next(merge, &event, &position)) {
+		report_progress(++done);
 		kmt_matcher_process(matcher, &event, &position);
+	}
 	kmt_matcher_finish(matcher);
 	check->findings = *kmt_matcher_findings(matcher);
 	g_ptr_array_unref(check->notes);

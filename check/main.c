@@ -5,6 +5,9 @@
 
 #include "check/check.h"
 #include "lib/cli/cli.h"
+#include "lib/cli/color.h"
+#include "lib/cli/pager.h"
+#include "lib/cli/progress.h"
 #include "lib/cli/set-up.h"
 #include "lib/recovery/recovery.h"
 
@@ -28,9 +31,11 @@ typedef struct {
 	gboolean version;
 	gboolean quiet;
 	gboolean json;
+	gboolean no_pager;
 	char *max_print;
 	char *clock_tolerance;
 	char *layout;
+	char *color;
 	KmtInputOptions capture;
 	char **operands;
 } CheckOptions;
@@ -40,6 +45,7 @@ static void options_clear(CheckOptions *options)
 	g_free(options->max_print);
 	g_free(options->clock_tolerance);
 	g_free(options->layout);
+	g_free(options->color);
 	g_strfreev(options->operands);
 }
 
@@ -58,6 +64,8 @@ static GOptionContext *parse_options(char **argv, CheckOptions *o,
 		 "Print the result as one JSON document", NULL},
 		KMT_CLI_OPTION_CLOCK_TOLERANCE(&o->clock_tolerance),
 		KMT_CLI_OPTION_LAYOUT(&o->layout),
+		KMT_COLOR_OPTION(&o->color),
+		KMT_PAGER_OPTION(&o->no_pager),
 		{"quiet", 'q', 0, G_OPTION_ARG_NONE, &o->quiet,
 		 "Print nothing; only set the exit status", NULL},
 		KMT_CLI_OPTION_HELP(&o->help),
@@ -83,20 +91,39 @@ static GOptionContext *parse_options(char **argv, CheckOptions *o,
 	return rest ? g_steal_pointer(&context) : NULL;
 }
 
+/* The rules across files read each record a second time. */
+static void begin_progress(const KmtInputCapture *capture,
+			   gboolean across_files)
+{
+	const KmtProgressTask task = {
+		.program = PROGRAM,
+		.verb = "checked",
+		.total = capture->n_records,
+		.passes = across_files ? 2 : 1,
+	};
+
+	kmt_progress_begin(&task);
+}
+
 static int run(const CheckOptions *options, gint64 tolerance_ns,
 	       guint64 max_errors)
 {
 	g_autoptr(GError) error = NULL;
 	g_autoptr(KmtCheck) check = NULL;
+	gboolean across_files;
 	g_autoptr(KmtInputCapture) capture =
 		kmt_input_capture_open((const char *const *)options->operands,
 				       &options->capture, &error);
 
 	if (!capture)
 		return kmt_cli_fail_error(PROGRAM, error);
-	check = kmt_check_new(capture,
-			      capture->directory || capture->files->len > 1,
-			      tolerance_ns, max_errors);
+	across_files = capture->directory || capture->files->len > 1;
+	if (!options->quiet)
+		begin_progress(capture, across_files);
+	check = kmt_check_new(capture, across_files, tolerance_ns, max_errors);
+	kmt_progress_end();
+	if (!options->no_pager && (options->json || !options->quiet))
+		kmt_pager_begin(PROGRAM);
 	if (options->json)
 		kmt_check_json(check, stdout);
 	else if (!options->quiet)
@@ -123,7 +150,8 @@ int main(int argc, char **argv)
 	/* Every record is read by its index, and several times: for each group
 	 * of rules and for the output of errors. */
 	options.capture.random_access = TRUE;
-	if (!kmt_input_layout_parse(options.layout, &options.capture.layout,
+	if (!kmt_color_set_up(options.color, &error) ||
+	    !kmt_input_layout_parse(options.layout, &options.capture.layout,
 				    &error) ||
 	    !kmt_cli_parse_number(options.max_print, G_MAXUINT32, "--max-print",
 				  &max_errors, &error) ||

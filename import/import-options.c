@@ -3,6 +3,7 @@
 
 #include "import/import-options.h"
 #include "lib/cli/cli.h"
+#include "lib/cli/color.h"
 
 void kmt_import_options_clear(KmtImportOptions *o)
 {
@@ -10,6 +11,7 @@ void kmt_import_options_clear(KmtImportOptions *o)
 	g_free(o->buffer);
 	g_free(o->build_id_dir);
 	g_free(o->cpus);
+	g_free(o->color);
 	g_free(o->kallsyms);
 	g_free(o->modules);
 	g_free(o->proc);
@@ -58,6 +60,7 @@ GOptionContext *kmt_import_options_parse(char **argv, KmtImportOptions *o,
 		 "Replace an existing capture in OUTDIR when the import is "
 		 "complete",
 		 NULL},
+		KMT_COLOR_OPTION(&o->color),
 		{"quiet", 'q', 0, G_OPTION_ARG_NONE, &o->quiet,
 		 "Print only errors", NULL},
 		KMT_CLI_OPTION_HELP(&o->help),

@@ -15,6 +15,7 @@ typedef struct {
 	char *buffer;
 	char *build_id_dir;
 	char *cpus;
+	char *color;
 	char *kallsyms;
 	char *modules;
 	char *proc;

@@ -8,6 +8,7 @@
 #include "import/import-private.h"
 #include "import/import-stacks.h"
 #include "lib/capture/error.h"
+#include "lib/cli/progress.h"
 #include "lib/tracepoints/learned-names.h"
 
 G_DEFINE_QUARK(kmt - import - error - quark, kmt_import_error)
@@ -74,10 +75,15 @@ void kmt_import_set_watch(KmtImport *import, KmtImportWatch *watch)
 	import->watch = watch;
 }
 
+/* Number of events between two reports of the progress. */
+#define PROGRESS_EVENTS 4096
+
 void kmt_import_tick(KmtImport *import)
 {
 	if (import->watch)
 		kmt_import_watch_tick(import->watch);
+	if (import->figures.records % PROGRESS_EVENTS == 0)
+		kmt_progress_show(import->figures.records);
 }
 
 void kmt_import_set_cpus(KmtImport *import, guint cpus)

@@ -16,7 +16,9 @@
 #include <unistd.h>
 
 #include "lib/cli/cli.h"
+#include "lib/cli/color.h"
 #include "lib/cli/out-of-memory.h"
+#include "lib/cli/progress.h"
 #include "lib/recovery/recovery.h"
 #include "import/byte-span.h"
 #include "import/import.h"
@@ -118,7 +120,9 @@ static void print_summary(const KmtImportFigures *f, const char *note,
 		       "were set to that time\n",
 		       f->backwards);
 	for (gsize i = 0; f->incomplete[i]; i++)
-		printf("warning: incomplete: %s\n", f->incomplete[i]);
+		printf("%swarning:%s incomplete: %s\n",
+		       kmt_color_begin(stdout, KMT_COLOR_WARNING),
+		       kmt_color_end(stdout), f->incomplete[i]);
 	for (gsize i = 0; f->notes[i]; i++)
 		printf("note: %s\n", f->notes[i]);
 	if (note)
@@ -134,15 +138,17 @@ static void print_summary(const KmtImportFigures *f, const char *note,
 static int finish(const KmtImportOptions *o, const KmtImportFigures *figures,
 		  const char *note, const char *out)
 {
+	g_autofree char *warning = NULL;
+
 	if (!o->quiet)
 		print_summary(figures, note, out);
 	if (!figures->damaged)
 		return kmt_cli_close_stdout(PROGRAM, EXIT_SUCCESS);
-	fprintf(stderr,
-		PROGRAM ": warning: %s is damaged: imported the undamaged "
-			"parts, and recorded a loss at each damaged part; copy "
-			"it again, or record again\n",
+	warning = g_strdup_printf(
+		"%s is damaged: imported the undamaged parts, and recorded a "
+		"loss at each damaged part; copy it again, or record again",
 		o->operands[0]);
+	kmt_color_warn(PROGRAM, warning);
 	return kmt_cli_close_stdout(PROGRAM, EXIT_PARTIAL);
 }
 
@@ -217,6 +223,7 @@ static void handle_truncation(const char *path)
 static gboolean end_watch(KmtImportWatch *watch)
 {
 	kmt_import_watch_end(watch);
+	kmt_progress_end();
 	return TRUE;
 }
 
@@ -323,6 +330,10 @@ static int wait_for_worker(const KmtImportOptions *o, KmtCaptureWriter *output,
 		cpu_seconds = seconds = g_ascii_strtoull(o->stall, NULL, 10);
 	ended = kmt_import_watch_wait(watch, &worker, (guint)cpu_seconds,
 				      (guint)seconds, &status);
+	if (WIFEXITED(status))
+		kmt_progress_end();
+	else
+		kmt_progress_end_of_child();
 	if (!ended && !caught_signal) {
 		kmt_capture_writer_undo(output);
 		message = g_strdup_printf(
@@ -361,7 +372,7 @@ static int wait_for_worker(const KmtImportOptions *o, KmtCaptureWriter *output,
 
 static void warn(const char *text)
 {
-	fprintf(stderr, PROGRAM ": warning: %s\n", text);
+	kmt_color_warn(PROGRAM, text);
 }
 
 static int run(const KmtImportOptions *o, guint cpus)
@@ -370,6 +381,8 @@ static int run(const KmtImportOptions *o, guint cpus)
 	 * can be removed. */
 	const KmtCaptureDirectoryOptions directory = {
 		.force = o->force, .staged = TRUE, .warning = warn};
+	const KmtProgressTask progress = {
+		.program = PROGRAM, .verb = "imported", .passes = 1};
 	g_autoptr(GError) error = NULL;
 	g_autoptr(KmtCaptureWriter) output = NULL;
 	KmtImportWatch *watch = kmt_import_watch_new();
@@ -386,6 +399,8 @@ static int run(const KmtImportOptions *o, guint cpus)
 		kmt_import_watch_free(watch);
 		return fail(error);
 	}
+	if (!o->quiet)
+		kmt_progress_begin(&progress);
 	/* Block all signals until worker is set, because the signal handler
 	 * kills the process that worker refers to. */
 	sigfillset(&all);
@@ -434,6 +449,8 @@ int main(int argc, char **argv)
 	if (kmt_cli_must_exit(PROGRAM, context, error, options.help,
 			      options.version, &status))
 		return status;
+	if (!kmt_color_set_up(options.color, &error))
+		return kmt_cli_fail_usage(PROGRAM, error->message);
 	(void)kmt_recovery_run(PROGRAM);
 	n = options.operands ? g_strv_length(options.operands) : 0;
 	if (n < 2)

@@ -14,7 +14,8 @@
 
 typedef struct {
 	const char *directory;
-	const char *source; /* name of the source; NULL: the best one */
+	gboolean has_directory; /* -D is given; otherwise directory is "." */
+	const char *source;	/* name of the source; NULL: the best one */
 	const char *debugfs;
 	const char *tracefs;
 	guint64 buffer_kb;

@@ -17,6 +17,7 @@ kmemtraced_kmemtraced_SOURCES = \
 	kmemtraced/live.c kmemtraced/live.h \
 	kmemtraced/main.c \
 	kmemtraced/online-cpus.c kmemtraced/online-cpus.h \
+	kmemtraced/other-files.c kmemtraced/other-files.h \
 	kmemtraced/buffer-mapping.c kmemtraced/buffer-mapping.h \
 	kmemtraced/self-filter.c kmemtraced/self-filter.h \
 	kmemtraced/cpu-reader.c kmemtraced/cpu-reader.h \

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/cli/cli.h"
+#include "lib/cli/color.h"
 #include "lib/cli/out-of-memory.h"
 #include "lib/recovery/recovery.h"
 #include "kmemtraced/error-advice.h"
@@ -42,7 +43,7 @@ static gboolean has_command;
 
 static void print_warning(const char *text)
 {
-	fprintf(stderr, PROGRAM ": warning: %s\n", text);
+	kmt_color_warn(PROGRAM, text);
 }
 
 static void print_note(const char *text)
@@ -58,9 +59,10 @@ static void print_error(const GError *error, gboolean captured)
 
 	if (state && !captured)
 		state = "nothing was recorded";
-	fprintf(stderr, PROGRAM ": %s%s%s%s%s\n", error->message,
-		hint ? "; " : "", hint ? hint : "", state ? "; " : "",
-		state ? state : "");
+	fprintf(stderr, "%s" PROGRAM ":%s %s%s%s%s%s\n",
+		kmt_color_begin(stderr, KMT_COLOR_ERROR), kmt_color_end(stderr),
+		error->message, hint ? "; " : "", hint ? hint : "",
+		state ? "; " : "", state ? state : "");
 }
 
 static guint64 memory_bytes(void)
@@ -148,7 +150,7 @@ static void parse_pids(const char *text, GArray *pids)
 /* Options on the command line; NULL, FALSE or 0: not given. */
 static struct {
 	char *directory, *source, *debugfs, *tracefs, *proc, *sys;
-	char *seconds, *buffer, *filter, *reader, *initramfs;
+	char *seconds, *buffer, *filter, *reader, *initramfs, *color;
 	char **pid_lists, **cgroups;
 	gboolean children, keep_own, no_recover, stacks, force, snapshot,
 		version;
@@ -229,6 +231,7 @@ static const GOptionEntry entries[] = {
 	 "Save the snapshot that the kernel has taken, and exit", NULL},
 	{"force", 'f', 0, G_OPTION_ARG_NONE, &given.force,
 	 "Replace an existing capture when the new one is complete", NULL},
+	KMT_COLOR_OPTION(&given.color),
 	{"quiet", 'q', 0, G_OPTION_ARG_NONE, &quiet,
 	 "Print only errors and warnings", NULL},
 	KMT_CLI_OPTION_VERSION(&given.version),
@@ -310,7 +313,7 @@ static void parse_options(char **argv, GArray *pids,
 		"COMMAND: the status of the command,\n126 if it cannot be run, "
 		"127 if it was not found, 125 if kmemtraced failed.");
 	rest = kmt_cli_parse(context, entries, argv, &error);
-	if (!rest)
+	if (!rest || !kmt_color_set_up(given.color, &error))
 		fail_usage("%s", error->message);
 	if (given.version) {
 		printf(PROGRAM " " PACKAGE_VERSION "\n");
@@ -338,6 +341,7 @@ static void parse_options(char **argv, GArray *pids,
 	options->stacks = given.stacks;
 	options->stack_depth = given.stack_depth;
 	options->directory = given.directory ? given.directory : ".";
+	options->has_directory = given.directory != NULL;
 	options->debugfs = given.debugfs;
 	options->proc = given.proc ? given.proc : "/proc";
 	options->sys = given.sys ? given.sys : "/sys";

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "kmemtraced/session-private.h"
+#include "kmemtraced/other-files.h"
 #include "lib/capture/error.h"
 #include "lib/capture/meta.h"
 #include "lib/cli/cli.h"
@@ -168,6 +169,7 @@ gboolean kmtd_session_prepare(KmtdSession *session, GError **error)
 	    (!session->was_enabled &&
 	     !kmtd_tables_copy(&session->tables, error)))
 		return FALSE;
+	kmtd_other_files_warn(session->options, session->ui);
 	/* Lock the memory if the limits permit. A failure is ignored, as in the
 	 * CPU file writer. */
 	(void)mlockall(MCL_CURRENT);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kmemtraced/other-files.h"
 #include "kmemtraced/relay-control.h"
 #include "lib/capture/error.h"
 #include "lib/capture/meta.h"
@@ -324,7 +325,10 @@ static gboolean save(Snapshot *snapshot, KmtdSummary *summary, GError **error)
 
 	snapshot->output = kmt_capture_writer_open(snapshot->options->directory,
 						   &options, error);
-	if (!snapshot->output || !make_meta(snapshot, summary, error) ||
+	if (!snapshot->output)
+		return FALSE;
+	kmtd_other_files_warn(snapshot->options, snapshot->ui);
+	if (!make_meta(snapshot, summary, error) ||
 	    !save_cpus(snapshot, summary, error) ||
 	    !save_tables(snapshot, error) || !check_same(snapshot, error))
 		return FALSE;

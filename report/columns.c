@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+/* Width of the bar in a cell, in columns of the terminal. */
+#define SHARE_WIDTH 8
+
 struct KmtColumns {
 	char *align;
 	guint n_columns;
@@ -157,7 +160,9 @@ static void append_blanks(GString *text, guint n)
 		g_string_append_c(text, ' ');
 }
 
-void kmt_columns_add_text(KmtColumns *columns, const char *text)
+/* Fill the next cell. The texts @begin and @end take no columns. */
+static void add_cell(KmtColumns *columns, const char *begin, const char *text,
+		     const char *end)
 {
 	guint i = columns->column++;
 	gboolean is_left = columns->align[i] == 'l';
@@ -171,10 +176,24 @@ void kmt_columns_add_text(KmtColumns *columns, const char *text)
 	padding = columns->widths[i] - MIN(columns->widths[i], width);
 	append_blanks(columns->line, i ? 2 : 0);
 	append_blanks(columns->line, is_left ? 0 : padding);
+	g_string_append(columns->line, begin);
 	g_string_append(columns->line, text);
+	g_string_append(columns->line, end);
 	append_blanks(columns->line, is_left ? padding : 0);
 	if (!columns->column)
 		end_line(columns);
+}
+
+void kmt_columns_add_text(KmtColumns *columns, const char *text)
+{
+	add_cell(columns, "", text, "");
+}
+
+void kmt_columns_add_colored(KmtColumns *columns, KmtColor color,
+			     const char *text)
+{
+	add_cell(columns, kmt_color_begin(columns->out, color), text,
+		 kmt_color_end(columns->out));
 }
 
 void kmt_columns_add_number(KmtColumns *columns, gboolean negative,
@@ -193,6 +212,22 @@ void kmt_columns_add_percent(KmtColumns *columns, double ratio)
 
 	g_ascii_formatd(text, sizeof(text), "%.1f", ratio * 100);
 	kmt_columns_add_text(columns, text);
+}
+
+void kmt_columns_add_share(KmtColumns *columns, double ratio, KmtBarStyle style)
+{
+	g_autofree char *bar = kmt_bar_new(style, ratio, SHARE_WIDTH);
+	char percent[G_ASCII_DTOSTR_BUF_SIZE];
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	g_ascii_formatd(percent, sizeof(percent), "%.1f", ratio * 100);
+	g_string_append(text, percent);
+	if (style != KMT_BAR_NONE) {
+		g_string_append_c(text, ' ');
+		g_string_append(text, bar);
+		append_blanks(text, SHARE_WIDTH - display_width(bar));
+	}
+	kmt_columns_add_colored(columns, KMT_COLOR_SHARE, text->str);
 }
 
 void kmt_columns_add_figure(KmtColumns *columns, const KmtFigure *figure)

@@ -8,6 +8,8 @@
 #ifndef KMEMTRACE_REPORT_COLUMNS_H
 #define KMEMTRACE_REPORT_COLUMNS_H
 
+#include "lib/cli/color.h"
+#include "report/bar.h"
 #include "report/field.h"
 
 #include <stdio.h>
@@ -31,9 +33,18 @@ gboolean kmt_columns_next_pass(KmtColumns *columns, FILE *out);
 
 /* Fill the next cell. Cells are filled line by line. */
 void kmt_columns_add_text(KmtColumns *columns, const char *text);
+/* Fill the next cell in a colour, which does not count as width. */
+void kmt_columns_add_colored(KmtColumns *columns, KmtColor color,
+			     const char *text);
 void kmt_columns_add_number(KmtColumns *columns, gboolean negative,
 			    guint64 number);
 void kmt_columns_add_percent(KmtColumns *columns, double ratio);
+/*
+ * Fill the next cell with a percentage and a bar, in the colour of shares. The
+ * bar is padded, so that the percentages are aligned to the right.
+ */
+void kmt_columns_add_share(KmtColumns *columns, double ratio,
+			   KmtBarStyle style);
 
 /* Fill the next cell with a figure; NONE is "-". */
 void kmt_columns_add_figure(KmtColumns *columns, const KmtFigure *figure);

@@ -47,6 +47,7 @@ REPORT_SOURCES = \
 	report/report-plan-print.c \
 	report/report-options.c report/report-options.h \
 	report/phases.c report/phases.h \
+	report/bar.c report/bar.h \
 	report/basic-stats.c \
 	report/report.c report/report.h \
 	report/scale.c report/scale.h \

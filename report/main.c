@@ -2,6 +2,9 @@
 #include "config.h"
 
 #include "lib/cli/cli.h"
+#include "lib/cli/color.h"
+#include "lib/cli/pager.h"
+#include "lib/cli/progress.h"
 #include "lib/cli/set-up.h"
 #include "lib/recovery/recovery.h"
 #include "lib/base/printable.h"
@@ -10,7 +13,6 @@
 #include "report/scale.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #define PROGRAM "kmemtrace-report"
 
@@ -27,7 +29,7 @@ static void print_warnings(const GPtrArray *warnings)
 		g_autofree char *text =
 			kmt_printable(g_ptr_array_index(warnings, i));
 
-		fprintf(stderr, PROGRAM ": warning: %s\n", text);
+		kmt_color_warn(PROGRAM, text);
 	}
 }
 
@@ -97,64 +99,29 @@ static void check_symbols(const KmtSymbolizer *symbolizer,
 	kmt_symbolizer_check(symbolizer, addresses, n, warnings);
 }
 
-/* ---- progress on a terminal ---- */
-
-#define PROGRESS_AFTER_US (1 * G_USEC_PER_SEC)
-#define PROGRESS_EACH_US  (G_USEC_PER_SEC / 5)
-
-static struct {
-	guint64 total; /* number of records; 0 if unknown */
-	gint64 begun;  /* monotonic time of the start, us */
-	gint64 shown;
-} progress;
-
-/* Print the progress. Only one thread at a time calls this function. */
-static void show_progress(guint64 records)
-{
-	gint64 now = g_get_monotonic_time(), passed = now - progress.begun;
-
-	if (passed < PROGRESS_AFTER_US ||
-	    now - progress.shown < PROGRESS_EACH_US)
-		return;
-	progress.shown = now;
-	if (progress.total)
-		fprintf(stderr,
-			"\r" PROGRAM ": %3.0f %% read, %.1f M events/s\033[K",
-			100.0 * (double)records / (double)progress.total,
-			(double)records / (double)passed);
-	else
-		fprintf(stderr,
-			"\r" PROGRAM
-			": %.1f M events read, %.1f M events/s\033[K",
-			(double)records / 1e6,
-			(double)records / (double)passed);
-	fflush(stderr);
-}
-
 static void begin_progress(const KmtOptions *options,
 			   const KmtInputCapture *capture,
 			   KmtAggregateOptions *aggregate)
 {
+	KmtProgressTask task = {
+		.program = PROGRAM,
+		.verb = "read",
+		.total = capture->n_records,
+		.passes = 1,
+	};
 	guint i;
 
-	if (options->quiet || !isatty(STDERR_FILENO))
+	if (options->quiet)
 		return;
-	progress.total = capture->n_records;
 	/* The number of records in a stream is unknown. */
 	for (i = 0; i < capture->files->len; i++) {
 		const KmtInputCpuFile *file = capture->files->pdata[i];
 
 		if (file->stream)
-			progress.total = 0;
+			task.total = 0;
 	}
-	progress.begun = g_get_monotonic_time();
-	aggregate->progress = show_progress;
-}
-
-static void end_progress(void)
-{
-	if (progress.shown)
-		fputs("\r\033[K", stderr);
+	kmt_progress_begin(&task);
+	aggregate->progress = kmt_progress_show;
 }
 
 /*
@@ -294,7 +261,7 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 	aggregate = kmt_aggregate_new(capture, symbolizer, &plan->aggregate);
 	kmt_aggregate_scale(aggregate, capture->sample,
 			    kmt_filter_is_set(&plan->filter));
-	end_progress();
+	kmt_progress_end();
 	if (aggregate->skipped == capture->n_records &&
 	    (aggregate->skipped || aggregate->truncated_bytes))
 		return kmt_cli_fail(PROGRAM,
@@ -309,6 +276,8 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 	if (!kmt_plan_check_span(plan, &error))
 		return kmt_cli_fail_error(PROGRAM, error);
 	add_warnings(plan, warnings);
+	if (!options->no_pager)
+		kmt_pager_begin(PROGRAM);
 	if (!options->quiet)
 		print_warnings(warnings);
 	return print_report(plan);
@@ -328,7 +297,8 @@ int main(int argc, char **argv)
 			      options.version, &status))
 		return status;
 	(void)kmt_recovery_run(PROGRAM);
-	if (!kmt_plan_make(&plan, &options, &error))
+	if (!kmt_color_set_up(options.color, &error) ||
+	    !kmt_plan_make(&plan, &options, &error))
 		return error->domain == KMT_SYM_WRAPPERS_ERROR
 			       ? kmt_cli_fail_error(PROGRAM, error)
 			       : kmt_cli_fail_usage(PROGRAM, error->message);

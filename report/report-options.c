@@ -2,6 +2,8 @@
 #include "config.h"
 
 #include "lib/cli/cli.h"
+#include "lib/cli/color.h"
+#include "lib/cli/pager.h"
 #include "report/columns.h"
 #include "report/leaks.h"
 #include "report/report-options.h"
@@ -39,6 +41,7 @@ void kmt_options_clear(KmtOptions *options)
 	g_free(options->clock_tolerance);
 	g_free(options->jobs);
 	g_free(options->layout);
+	g_free(options->color);
 	g_strfreev(options->operands);
 }
 
@@ -192,6 +195,8 @@ static void add_sources(GArray *entries, KmtOptions *o)
 		{"jobs", 'j', 0, G_OPTION_ARG_STRING, &o->jobs,
 		 "Use at most N threads (default: one for each processor)",
 		 "N"},
+		KMT_COLOR_OPTION(&o->color),
+		KMT_PAGER_OPTION(&o->no_pager),
 		{"quiet", 'q', 0, G_OPTION_ARG_NONE, &o->quiet,
 		 "Print no warnings", NULL},
 		KMT_CLI_OPTION_HELP(&o->help),

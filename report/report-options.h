@@ -26,6 +26,7 @@ typedef struct {
 	gboolean help;
 	gboolean version;
 	gboolean quiet;
+	gboolean no_pager;
 	gboolean json;
 	gboolean csv;
 	gboolean folded;
@@ -66,6 +67,7 @@ typedef struct {
 	char *clock_tolerance;
 	char *jobs;
 	char *layout;
+	char *color;
 	char **operands;
 } KmtOptions;
 

@@ -213,6 +213,8 @@ static void set_report(KmtPlan *plan, const KmtOptions *o)
 	report->before_trace = o->before_trace;
 	report->separators =
 		plan->form == KMT_FORM_TEXT && isatty(STDOUT_FILENO);
+	report->bars =
+		report->separators ? kmt_bar_locale_style() : KMT_BAR_NONE;
 	report->selects_sections = o->live || o->leaks || o->cross_cpu ||
 				   o->windows || o->histogram || o->marks;
 	report->shows_groups =

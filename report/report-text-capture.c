@@ -4,9 +4,36 @@
  */
 #include "config.h"
 
+#include <stdarg.h>
+#include <string.h>
+
 #include "lib/base/printable.h"
 #include "report/columns.h"
 #include "report/report-text.h"
+
+#define LABEL_WIDTH 15
+#define BAR_WIDTH   20
+
+/* Print the label of a line about a defect. */
+static void print_label(FILE *out, const char *label)
+{
+	kmt_color_puts(out, KMT_COLOR_WARNING, label);
+	fprintf(out, "%*s", LABEL_WIDTH - (int)strlen(label), "");
+}
+
+/* Print a line about a defect. */
+static void print_defect(FILE *out, const char *label, const char *format, ...)
+	G_GNUC_PRINTF(3, 4);
+
+static void print_defect(FILE *out, const char *label, const char *format, ...)
+{
+	va_list args;
+
+	print_label(out, label);
+	va_start(args, format);
+	vfprintf(out, format, args);
+	va_end(args);
+}
 
 static void print_loss_per_cpu(const KmtReport *report, FILE *out)
 {
@@ -24,6 +51,13 @@ static void print_loss_per_cpu(const KmtReport *report, FILE *out)
 	}
 }
 
+static void print_events_lost(const KmtReport *report, FILE *out, guint64 n)
+{
+	fputs(kmt_color_begin(out, KMT_COLOR_ERROR), out);
+	kmt_text_print_number(report, out, n);
+	fprintf(out, " EVENTS WERE LOST%s", kmt_color_end(out));
+}
+
 /*
  * Print the losses within --time. Losses outside of this time are omitted, even
  * if a figure depends on an earlier loss.
@@ -32,8 +66,11 @@ static void print_lost_in_time(const KmtReport *report, FILE *out)
 {
 	guint64 n = report->lost.within;
 
-	kmt_text_print_number(report, out, n);
-	fputs(n ? " EVENTS WERE LOST in this time\n" : " in this time\n", out);
+	if (n)
+		print_events_lost(report, out, n);
+	else
+		kmt_text_print_number(report, out, n);
+	fputs(" in this time\n", out);
 }
 
 static void print_lost(const KmtReport *report, FILE *out)
@@ -44,8 +81,8 @@ static void print_lost(const KmtReport *report, FILE *out)
 	if (kmt_report_time_range(report, &time) && report->lost.is_known) {
 		print_lost_in_time(report, out);
 	} else {
-		kmt_text_print_number(report, out, report->capture->overruns);
-		fputs(" EVENTS WERE LOST\n", out);
+		print_events_lost(report, out, report->capture->overruns);
+		fputc('\n', out);
 		print_loss_per_cpu(report, out);
 	}
 	fprintf(out,
@@ -63,27 +100,29 @@ static void print_files(const KmtReport *report, FILE *out)
 	const KmtInputCapture *capture = report->capture;
 
 	if (capture->missing_files)
-		fprintf(out,
-			"Files:         %u MISSING: kmemtrace.meta lists CPUs "
-			"without a file here.\n",
-			capture->missing_files);
+		print_defect(out, "Files:",
+			     "%u MISSING: kmemtrace.meta lists CPUs "
+			     "without a file here.\n",
+			     capture->missing_files);
 	if (capture->unlisted_files)
-		fprintf(out,
-			"Files:         %u of ANOTHER CAPTURE: kmemtrace.meta "
-			"does not list their CPUs.\n",
-			capture->unlisted_files);
+		print_defect(out, "Files:",
+			     "%u of ANOTHER CAPTURE: kmemtrace.meta "
+			     "does not list their CPUs.\n",
+			     capture->unlisted_files);
 	if (capture->damaged)
-		fputs("Files:         at least one could NOT be read to its "
-		      "END: its later records are missing.\n",
-		      out);
+		print_defect(out, "Files:",
+			     "at least one could NOT be read to its "
+			     "END: its later records are missing.\n");
 	if (capture->shortened)
-		fputs("Files:         at least one is SHORTER than in "
-		      "kmemtrace.meta: kmemtrace-check names the file.\n",
-		      out);
+		print_defect(
+			out, "Files:",
+			"at least one is SHORTER than in "
+			"kmemtrace.meta: kmemtrace-check names the file.\n");
 	else if (kmt_report_wrong_sizes(capture))
-		fputs("Files:         at least one is LONGER than in "
-		      "kmemtrace.meta: kmemtrace-check names the file.\n",
-		      out);
+		print_defect(
+			out, "Files:",
+			"at least one is LONGER than in "
+			"kmemtrace.meta: kmemtrace-check names the file.\n");
 }
 
 static void print_beginning(const KmtInputCapture *capture, FILE *out)
@@ -93,14 +132,14 @@ static void print_beginning(const KmtInputCapture *capture, FILE *out)
 	if (why) {
 		g_autofree char *text = kmt_printable(why);
 
-		fprintf(out,
-			"Snapshot:      taken for '%s'; events overwritten in "
-			"its buffers are MISSING.\n",
-			text);
+		print_defect(out, "Snapshot:",
+			     "taken for '%s'; events overwritten in "
+			     "its buffers are MISSING.\n",
+			     text);
 	} else if (capture->continues) {
-		fputs("Beginning:     MISSING: an earlier reader consumed the "
-		      "first part of this trace.\n",
-		      out);
+		print_defect(out, "Beginning:",
+			     "MISSING: an earlier reader consumed the "
+			     "first part of this trace.\n");
 	}
 }
 
@@ -118,17 +157,23 @@ static void print_loss(const KmtReport *report, FILE *out)
 		print_lost(report, out);
 		break;
 	case KMT_LOSS_CUT:
-		fputs("UNKNOWN: THE CAPTURE WAS CUT OFF before its end.\n"
+		kmt_color_puts(out, KMT_COLOR_ERROR,
+			       "UNKNOWN: THE CAPTURE WAS CUT OFF");
+		fputs(" before its end.\n"
 		      "               The last events of some CPUs may be "
 		      "missing.\n",
 		      out);
 		break;
 	case KMT_LOSS_INCOMPLETE:
-		fputs("UNKNOWN: ONLY A PART OF THE EVENTS WAS RECORDED.\n",
-		      out);
+		kmt_color_puts(out, KMT_COLOR_ERROR,
+			       "UNKNOWN: ONLY A PART OF THE EVENTS WAS "
+			       "RECORDED.");
+		fputc('\n', out);
 		break;
 	case KMT_LOSS_UNCOUNTED:
-		fputs("SOME, IN UNKNOWN NUMBER.\n", out);
+		kmt_color_puts(out, KMT_COLOR_ERROR,
+			       "SOME, IN UNKNOWN NUMBER.");
+		fputc('\n', out);
 		break;
 	case KMT_LOSS_NOT_REPORTED:
 		fputs("unknown (the recorder does not report losses); assumed "
@@ -155,7 +200,8 @@ static void print_list(char *const *list, const char *title,
 	for (i = 0; list && list[i]; i++) {
 		g_autofree char *text = kmt_printable(list[i]);
 
-		fprintf(out, "%-15s%s\n", i ? "" : title, text);
+		print_label(out, i ? "" : title);
+		fprintf(out, "%s\n", text);
 	}
 	if (list)
 		fputs(consequence, out);
@@ -209,11 +255,11 @@ static void print_recording_limits(const KmtInputCapture *capture, FILE *out)
 		g_autofree char *list = g_strjoinv(", ", off);
 		g_autofree char *names = kmt_printable(list);
 
-		fprintf(out,
-			"Switched off:  %s, at least at times\n"
-			"               Live objects may have been freed "
-			"unrecorded.\n",
-			names);
+		print_defect(out, "Switched off:",
+			     "%s, at least at times\n"
+			     "               Live objects may have been freed "
+			     "unrecorded.\n",
+			     names);
 	}
 	if (text)
 		fprintf(out,
@@ -224,11 +270,11 @@ static void print_recording_limits(const KmtInputCapture *capture, FILE *out)
 					    "memory are recorded, too.\n"
 					  : "");
 	if (capture->sample > 1)
-		fprintf(out,
-			"Sample:        ONE OF %" G_GUINT64_FORMAT
-			" allocations was recorded; figures marked * are "
-			"scaled estimates\n",
-			capture->sample);
+		print_defect(out, "Sample:",
+			     "ONE OF %" G_GUINT64_FORMAT
+			     " allocations was recorded; figures marked * are "
+			     "scaled estimates\n",
+			     capture->sample);
 }
 
 static void print_source(const KmtInputCapture *capture, FILE *out)
@@ -275,12 +321,13 @@ static void print_intervals(const KmtReport *report, FILE *out)
 	guint n = kmt_report_intervals(report, intervals), i;
 	char share[G_ASCII_DTOSTR_BUF_SIZE];
 	double blind = kmt_report_lossy_fraction(report);
+	g_autofree char *bar = kmt_bar_new(report->bars, blind, BAR_WIDTH);
 
 	if (!n)
 		return;
 	print_gaps(report, out);
 	if (report->capture->has_sequence_times || blind >= 1) {
-		fputs("Not exact:     all of it\n", out);
+		print_defect(out, "Not exact:", "all of it\n");
 		return;
 	}
 	for (i = 0; i < n; i++) {
@@ -289,10 +336,13 @@ static void print_intervals(const KmtReport *report, FILE *out)
 		g_autofree char *until = kmt_report_format_moment(
 			report, intervals[i].until, FALSE);
 
-		fprintf(out, "Not exact:     from %s s to %s s\n", from, until);
+		print_defect(out, "Not exact:", "from %s s to %s s\n", from,
+			     until);
 	}
 	g_ascii_formatd(share, sizeof(share), "%.1f", 100 * blind);
-	fprintf(out, "Blind:         %s %% of the time\n", share);
+	fprintf(out, "Blind:         %s%s %%%s of the time%s%s\n",
+		kmt_color_begin(out, KMT_COLOR_SHARE), share,
+		kmt_color_end(out), *bar ? "  " : "", bar);
 }
 
 static void print_machine(const KmtInputCapture *capture, FILE *out)
@@ -340,6 +390,17 @@ static void print_events(const KmtReport *report, FILE *out)
 			seconds, first);
 }
 
+static void print_saved(const KmtInputCapture *capture, FILE *out)
+{
+	if (capture->complete)
+		fputs("Saved:         completely\n", out);
+	else
+		print_defect(out, "Saved:", "%s\n",
+			     capture->imported
+				     ? "in PART: the imported file is damaged"
+				     : "NOT completely");
+}
+
 void kmt_text_capture(const KmtReport *report, FILE *out)
 {
 	const KmtInputCapture *capture = report->capture;
@@ -354,19 +415,15 @@ void kmt_text_capture(const KmtReport *report, FILE *out)
 	print_source(capture, out);
 	print_events(report, out);
 	if (capture->meta)
-		fprintf(out, "Saved:         %s\n",
-			capture->complete   ? "completely"
-			: capture->imported ? "in PART: the imported file is "
-					      "damaged"
-					    : "NOT completely");
+		print_saved(capture, out);
 	print_loss(report, out);
 	print_memory_before(report, out);
 	print_unrecorded(capture, out);
 	print_recording_limits(capture, out);
 	print_intervals(report, out);
 	if (aggregate->overflowed)
-		fputs("Sums:          WRONG: some are above 2^64 - 1; records "
-		      "are damaged (see kmemtrace-check), or sample= in "
-		      "kmemtrace.meta is.\n",
-		      out);
+		print_defect(out, "Sums:",
+			     "WRONG: some are above 2^64 - 1; records "
+			     "are damaged (see kmemtrace-check), or sample= in "
+			     "kmemtrace.meta is.\n");
 }

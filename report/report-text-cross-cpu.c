@@ -24,12 +24,15 @@ static gboolean has_cross_cpu_frees(const KmtGroup *group, gconstpointer user)
 	       kmt_report_is_selected(group, user);
 }
 
-static void cross_line(KmtColumns *columns, const KmtTotals *totals)
+static void cross_line(const KmtReport *report, KmtColumns *columns,
+		       const KmtTotals *totals)
 {
 	kmt_columns_add_number(columns, FALSE, totals->cross_cpu_frees);
 	kmt_columns_add_number(columns, FALSE, totals->frees);
-	kmt_columns_add_percent(columns, (double)totals->cross_cpu_frees /
-						 (double)totals->frees);
+	kmt_columns_add_share(columns,
+			      (double)totals->cross_cpu_frees /
+				      (double)totals->frees,
+			      report->bars);
 }
 
 static void fill_cross_cpu(const KmtReport *report, KmtColumns *columns,
@@ -43,7 +46,7 @@ static void fill_cross_cpu(const KmtReport *report, KmtColumns *columns,
 	kmt_columns_add_text(columns, "kind");
 	kmt_columns_add_text(columns, "call site of the allocation");
 	for (i = 0; i < table->n_shown; i++) {
-		cross_line(columns, &table->rows[i]->totals);
+		cross_line(report, columns, &table->rows[i]->totals);
 		group_cells(report, columns, table->rows[i]);
 	}
 	for (i = 0; i < KMT_N_LAYERS; i++) {
@@ -51,7 +54,7 @@ static void fill_cross_cpu(const KmtReport *report, KmtColumns *columns,
 
 		if (!table->n_rest[kind])
 			continue;
-		cross_line(columns, &table->rest[kind]);
+		cross_line(report, columns, &table->rest[kind]);
 		kmt_columns_add_text(columns, kmt_kind_name(kind));
 		kmt_text_add_rest(report, columns, "call site", "call sites",
 				  table->n_rest[kind]);
@@ -151,6 +154,7 @@ static void print_matrix(const KmtReport *report, FILE *out, guint layer)
 	g_autofree gboolean *used =
 		cpus_of_matrix(report->aggregate->cross, layer, &n);
 	g_autofree char *align = g_strnfill(n + 1, 'r');
+	g_autofree char *title = NULL;
 	g_autoptr(KmtColumns) columns =
 		kmt_columns_new(align, report->separators);
 
@@ -158,11 +162,12 @@ static void print_matrix(const KmtReport *report, FILE *out, guint layer)
 	 * it has no frees. */
 	if (!n && layer > 1)
 		return;
-	fprintf(out,
-		"\n%s FREED%s, by the CPU that allocated (lines) and the one "
-		"that "
-		"freed (columns)\n",
-		titles[layer], kmt_text_scale_mark(report));
+	title = g_strconcat(titles[layer], " FREED",
+			    kmt_text_scale_mark(report),
+			    ", by the CPU that allocated (lines) and the one "
+			    "that freed (columns)",
+			    NULL);
+	kmt_text_print_title(out, title);
 	if (!n || n > MAX_MATRIX_CPUS) {
 		fprintf(out,
 			n ? "of %u CPUs: too wide, use --json\n" : "none\n", n);

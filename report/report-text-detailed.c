@@ -265,8 +265,8 @@ static void fill_histogram(const KmtReport *report, KmtColumns *columns,
 		guint64 n = kmt_histogram_power(h, power);
 		double share = (double)n / (double)h->n;
 		g_autofree char *label = power_label(power, is_time);
-		g_autofree char *bar =
-			g_strnfill((gsize)(share * BAR_WIDTH + .5), '#');
+		g_autofree char *bar = kmt_bar_new(
+			MAX(report->bars, KMT_BAR_ASCII), share, BAR_WIDTH);
 
 		if (!n)
 			continue;
@@ -275,7 +275,7 @@ static void fill_histogram(const KmtReport *report, KmtColumns *columns,
 			kmt_aggregate_scaled(report->aggregate, n));
 		kmt_columns_add_percent(columns, share);
 		kmt_columns_add_text(columns, label);
-		kmt_columns_add_text(columns, bar);
+		kmt_columns_add_colored(columns, KMT_COLOR_SHARE, bar);
 	}
 }
 
@@ -293,12 +293,13 @@ static void print_histograms(const KmtReport *report, FILE *out)
 {
 	gboolean is_time = report->histogram == KMT_HISTOGRAM_LIFETIME;
 	g_autoptr(KmtTable) table = kmt_report_table_new(report);
+	g_autofree char *title = NULL;
 	guint i, n = 0;
 
-	fprintf(out, "\n%s%s\n",
-		is_time ? "LIFETIMES of freed objects"
-			: "SIZES requested, bytes",
-		kmt_text_scale_mark(report));
+	title = g_strconcat(is_time ? "LIFETIMES of freed objects"
+				    : "SIZES requested, bytes",
+			    kmt_text_scale_mark(report), NULL);
+	kmt_text_print_title(out, title);
 	for (i = 0; i < table->n_shown; i++) {
 		const KmtGroup *group = table->rows[i];
 		const KmtHistogram *h = is_time ? &group->detail->lifetimes

@@ -19,7 +19,12 @@ static void print_counts(const KmtReport *report, FILE *out)
 				&g_array_index(lines, KmtFindingLine, i);
 
 			kmt_columns_add_number(columns, FALSE, line->count);
-			kmt_columns_add_text(columns, line->label);
+			if (line->is_defect && line->count)
+				kmt_columns_add_colored(columns,
+							KMT_COLOR_ERROR,
+							line->label);
+			else
+				kmt_columns_add_text(columns, line->label);
 			kmt_columns_add_text(columns, line->meaning);
 		}
 }
@@ -52,8 +57,7 @@ static void fill_finding_rest(const KmtReport *report, KmtColumns *columns,
 }
 
 static void fill_finding_sites(const KmtReport *report, KmtColumns *columns,
-			       const KmtFindingText *text,
-			       const GPtrArray *list)
+			       const KmtFindingText *text, const GPtrArray *list)
 {
 	guint n_shown = list->len, i;
 
@@ -88,7 +92,7 @@ static void print_finding_sites(const KmtReport *report, FILE *out,
 
 	if (!list->len)
 		return;
-	fprintf(out, "\n%s\n", text->title);
+	kmt_text_print_title(out, text->title);
 	while (kmt_columns_next_pass(columns, out))
 		fill_finding_sites(report, columns, text, list);
 }
@@ -124,7 +128,7 @@ void kmt_text_findings(const KmtReport *report, FILE *out)
 	if (report->selects_sections) {
 		print_unexplained(report, out);
 	} else {
-		fputs("\nFINDINGS\n", out);
+		kmt_text_print_title(out, "FINDINGS");
 		print_counts(report, out);
 		for (i = 0; i < KMT_N_FINDING_TEXTS; i++)
 			print_finding_sites(report, out, &kmt_finding_texts[i]);

@@ -33,7 +33,9 @@ void kmt_text_add_rest(const KmtReport *report, KmtColumns *columns,
 
 void kmt_text_print_title(FILE *out, const char *title)
 {
-	fprintf(out, "\n%s\n", title);
+	fputc('\n', out);
+	kmt_color_puts(out, KMT_COLOR_HEADING, title);
+	fputc('\n', out);
 }
 
 const char *kmt_text_scale_mark(const KmtReport *report)
@@ -62,9 +64,10 @@ void kmt_text_print_kinds(const KmtReport *report, const char *title,
 	columns = kmt_columns_new(align, report->separators);
 	fputc('\n', out);
 	while (kmt_columns_next_pass(columns, out)) {
-		kmt_columns_add_text(columns, title);
+		kmt_columns_add_colored(columns, KMT_COLOR_HEADING, title);
 		for (i = 0; i < n; i++)
-			kmt_columns_add_text(columns, kmt_kind_name(kinds[i]));
+			kmt_columns_add_colored(columns, KMT_COLOR_HEADING,
+						kmt_kind_name(kinds[i]));
 		fill(report, columns, kinds, n);
 	}
 }
@@ -146,13 +149,18 @@ static void fill_head(const KmtReport *report, KmtColumns *columns)
 }
 
 /*
- * Fill a cell with a figure. Times count from the first record, as in --time.
+ * Fill a cell with a figure. A share has a bar. Times count from the first
+ * record, as in --time.
  */
 static void figure_cell(const KmtReport *report, KmtColumns *columns,
 			const KmtFigure *figure)
 {
 	g_autofree char *moment = NULL;
 
+	if (figure->type == KMT_FIGURE_RATIO) {
+		kmt_columns_add_share(columns, figure->real, report->bars);
+		return;
+	}
 	if (figure->type != KMT_FIGURE_TIME) {
 		kmt_columns_add_figure(columns, figure);
 		return;
@@ -242,7 +250,7 @@ static void fill_rest(const KmtReport *report, KmtColumns *columns,
 			report->fields->pdata[i], report->aggregate,
 			&table->rest[kind], &table->rest_deferred[kind]);
 
-		kmt_columns_add_figure(columns, &figure);
+		figure_cell(report, columns, &figure);
 	}
 	if (has_kind(report))
 		kmt_columns_add_text(columns, kmt_kind_name(kind));
@@ -288,10 +296,11 @@ void kmt_text_groups(const KmtReport *report, FILE *out)
 	g_autofree char *title = g_ascii_strup(words, -1);
 	guint i;
 
-	fprintf(out, "\n%s (bytes)", title);
+	fprintf(out, "\n%s%s (bytes)", kmt_color_begin(out, KMT_COLOR_HEADING),
+		title);
 	if (report->is_peak)
 		print_peaks(report, table, out);
-	fputc('\n', out);
+	fprintf(out, "%s\n", kmt_color_end(out));
 	if (!table->n_rows) {
 		fputs("none\n", out);
 		return;

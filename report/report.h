@@ -3,6 +3,7 @@
 #ifndef KMEMTRACE_REPORT_REPORT_H
 #define KMEMTRACE_REPORT_REPORT_H
 
+#include "report/bar.h"
 #include "report/phases.h"
 #include "report/table.h"
 #include "lib/symbols/symbolizer.h"
@@ -45,6 +46,7 @@ typedef struct {
 	gboolean before_trace;	  /* list frees of objects from before the
 				   * trace */
 	gboolean separators;	  /* format numbers as 1,234,567 */
+	KmtBarStyle bars;	  /* style of the bars beside shares */
 	gboolean shows_cross_cpu; /* section of cross-CPU frees by group */
 	gboolean shows_windows;	  /* section of --windows */
 	gboolean shows_leaks;	  /* section of --leaks */

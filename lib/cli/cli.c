@@ -14,6 +14,9 @@
 #include <unistd.h>
 
 #include "lib/cli/cli.h"
+#include "lib/cli/color.h"
+#include "lib/cli/pager.h"
+#include "lib/cli/progress.h"
 #include "lib/base/printable.h"
 
 void kmt_cli_raise_file_limit(void)
@@ -129,7 +132,12 @@ gboolean kmt_cli_must_exit(const char *program, GOptionContext *context,
 
 int kmt_cli_fail(const char *program, const char *message)
 {
-	fprintf(stderr, "%s: %s\n", program, message);
+	kmt_progress_end();
+	/* The message must stay on the terminal, not in the pager. */
+	kmt_pager_end();
+	fprintf(stderr, "%s%s:%s %s\n",
+		kmt_color_begin(stderr, KMT_COLOR_ERROR), program,
+		kmt_color_end(stderr), message);
 	return EXIT_FAILURE;
 }
 
@@ -163,6 +171,7 @@ static char *sigbus_text;
 
 static void on_sigbus(int number)
 {
+	kmt_pager_abandon();
 	/* If write() fails too, only the exit status reports the error. */
 	if (write(STDERR_FILENO, sigbus_text, strlen(sigbus_text)) < 0)
 		_exit(EXIT_FAILURE);
@@ -201,12 +210,15 @@ void kmt_cli_occupy_standard_descriptors(void)
 
 int kmt_cli_close_stdout(const char *program, int status)
 {
-	gboolean failed = ferror(stdout) != 0;
+	gboolean failed;
+	int error;
+
+	kmt_pager_end();
+	failed = ferror(stdout) != 0;
 	/* Error of the failed write to stdout, unless a later call has changed
 	 * errno. The data of that write is lost, and fflush() may have nothing
 	 * left to write, so it may succeed. */
-	int error = errno;
-
+	error = errno;
 	if (fflush(stdout) != 0 || fclose(stdout) != 0) {
 		failed = TRUE;
 		error = errno;

@@ -120,7 +120,8 @@ void kmt_cli_map_large_blocks(void);
  * Close stdout, as its last use, and return @status. If some output could not
  * be written, print a message and return EXIT_FAILURE, because incomplete
  * output must not look like success. If the reader closed the pipe (EPIPE), no
- * message is printed; the program must ignore SIGPIPE for that.
+ * message is printed; the program must ignore SIGPIPE for that. If the output
+ * goes to a pager, wait for the pager; see kmt_pager_end().
  */
 int kmt_cli_close_stdout(const char *program, int status);
 

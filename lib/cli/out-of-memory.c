@@ -28,6 +28,7 @@
 #include <unistd.h>
 
 #include "lib/cli/out-of-memory.h"
+#include "lib/cli/pager.h"
 
 #ifdef __has_feature
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||     \
@@ -150,6 +151,7 @@ static void *check(void *p)
 {
 	if (G_LIKELY(p || !message))
 		return p;
+	kmt_pager_abandon();
 	/* If write() fails too, only the exit status reports the error. */
 	if (write(STDERR_FILENO, message, message_bytes) < 0)
 		_exit(exit_status);

@@ -329,6 +329,14 @@ step_include_graph()
 	python3 "$kmt_top/tests/tools/include-graph.py"
 }
 
+step_completions()
+{
+	kmt_build_programs "$builddir"
+	"$kmt_top/scripts/install-deps" shells
+	PYTHONDONTWRITEBYTECODE=1 python3 "$kmt_top/tests/cli/completion-shells.py" \
+		"$builddir/completions"
+}
+
 step_clang_format()
 {
 	cd "$kmt_top"

@@ -61,6 +61,35 @@ class Replacing(DaemonTest):
                         *args, "-q"], cwd=self.out, check=True)
         self.is_new()
 
+    def run_without_directory(self, *more):
+        """Run kmemtraced in the output directory, without -D; return stderr."""
+        args = self.args("-f", *more)
+        del args[args.index("-D"):args.index("-D") + 2]
+        self.kernel.feed(0, records(NEW))
+        done = subprocess.run(
+            [os.path.join(TOP_BUILDDIR, "kmemtraced/kmemtraced"), *args],
+            cwd=self.out, check=True, capture_output=True, text=True,
+            env={**os.environ, **self.notes()})
+        self.assertEqual(self.capture().cpu(0), records(NEW))
+        return done.stderr
+
+    def test_other_files(self):
+        """Without -D, other files in the current directory cause a warning."""
+        for name in "kmemtrace.lock", "kmemtrace.meta.tmp":
+            self.write(os.path.join(self.out, name), "")
+        self.assertNotIn("warning", self.run_without_directory())
+        self.write(os.path.join(self.out, "notes"), "")
+        said = self.run_without_directory("-q")
+        self.assertEqual(said.count("\n"), 1, said)
+        self.assertIn("kmemtraced: warning: the capture is written into the "
+                      "current directory, beside other files such as 'notes'",
+                      said)
+        self.assertIn("run kmemtraced -D capture\n", said)
+        self.kernel.feed(0, records(NEW))
+        code, _, said = self.run_to_end("-f")
+        self.assertEqual(code, 0)
+        self.assertNotIn("warning", said)
+
     @unittest.skipIf(subprocess.run(["unshare", "-rm", "true"], check=False,
                                     stderr=subprocess.DEVNULL).returncode,
                      "no user namespaces")

@@ -29,6 +29,7 @@ EXTRA_DIST += \
 	tests/lib/seeds.py \
 	tests/lib/source_case.py \
 	tests/lib/target.py \
+	tests/lib/terminal.py \
 	tests/lib/trace_dat_files.py
 
 check_PROGRAMS += tests/lib/preload-malloc.so
@@ -38,3 +39,9 @@ tests_lib_preload_malloc_so_CPPFLAGS = $(AM_CPPFLAGS)
 tests_lib_preload_malloc_so_LDFLAGS = -shared
 
 EXTRA_DIST += tests/README.md
+
+check_PROGRAMS += tests/lib/preload-clock.so
+tests_lib_preload_clock_so_SOURCES = tests/lib/preload-clock.c
+tests_lib_preload_clock_so_CFLAGS = $(KMT_WARN_CFLAGS) -fPIC
+tests_lib_preload_clock_so_CPPFLAGS = $(AM_CPPFLAGS)
+tests_lib_preload_clock_so_LDFLAGS = -shared

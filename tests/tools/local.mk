@@ -5,6 +5,7 @@ KMT_TOOLS_TESTS = \
 	tests/tools/bench-scripts.py \
 	tests/tools/include-graph.py \
 	tests/tools/include-graph-rules.py \
+	tests/tools/install-deps.py \
 	tests/tools/mutation-statements.py \
 	tests/tools/object-layers.py \
 	tests/tools/path-figures.py \

@@ -2,6 +2,8 @@
 # shellcheck shell=dash
 # In a system that vm/run --system has booted: run the scenario, write its exit status
 # to /out, and power off.
+# The console is a terminal, but programs read its log.
+export NO_COLOR=1 KMEMTRACE_PAGER=
 status=1
 if mount -L out /out; then
 	dir=/run/kmemtrace-vm
