@@ -22,7 +22,7 @@ typedef struct {
 	const char *read;
 	const char *const *daemon_args; /* NULL-terminated arguments for
 					 * kmemtraced; NULL: none */
-	guint64 max_objects; /* live objects to track; 0: no limit */
+	guint64 max_objects;		/* live objects to track; 0: no limit */
 	gint64 clock_tolerance_ns;
 	/* Names, as the options of kmemtrace-report; NULL: not given. */
 	const char *vmlinux, *source_tree, *debug_directory;

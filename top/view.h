@@ -5,8 +5,8 @@
  *
  * A snapshot has all figures of one moment and of the interval since the
  * snapshot before. A snapshot never changes, so any thread may read one that it
- * has a reference of. A view is a snapshot as a query selects, groups, and sorts
- * it. All texts are safe to print on a terminal, and valid UTF-8.
+ * has a reference of. A view is a snapshot as a query selects, groups, and
+ * sorts it. All texts are safe to print on a terminal, and valid UTF-8.
  */
 #ifndef KMEMTRACE_TOP_VIEW_H
 #define KMEMTRACE_TOP_VIEW_H
@@ -140,10 +140,10 @@ typedef struct {
 	 * whose number is unknown. */
 	guint64 lost, interval_lost;
 	gboolean losses_unknown;
-	guint64 frees_before;	/* frees of memory from before the trace */
+	guint64 frees_before;	 /* frees of memory from before the trace */
 	guint64 unmatched_frees; /* other frees without an allocation */
-	/* Objects beyond the limit are counted as allocations, but are not among
-	 * the live ones; nor are their frees counted. */
+	/* Objects beyond the limit are counted as allocations, but are not
+	 * among the live ones; nor are their frees counted. */
 	guint64 live_objects, max_objects;
 	gboolean limit_reached; /* now or earlier */
 	guint64 untracked_allocs;
