@@ -35,8 +35,9 @@ typedef enum {
 
 /*
  * The kind of memory. The bytes of different kinds overlap, so a row has memory
- * of one kind only; KMALLOC and CACHE share the rows of SLAB, unless the query
- * selects one of them. KMT_TOP_ALL_KINDS selects the rows of all kinds.
+ * of one kind only. KMALLOC and CACHE share the rows of SLAB, unless the query
+ * selects one of them or groups by call site or cache. KMT_TOP_ALL_KINDS
+ * selects the rows of all kinds.
  */
 typedef enum {
 	KMT_TOP_ALL_KINDS,
