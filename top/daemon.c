@@ -126,6 +126,13 @@ void kmt_top_daemon_stop(KmtTopDaemon *daemon)
 		(void)kill(daemon->pid, SIGTERM);
 }
 
+void kmt_top_daemon_close(KmtTopDaemon *daemon)
+{
+	if (daemon->fd >= 0)
+		close(daemon->fd);
+	daemon->fd = -1;
+}
+
 static char *read_messages(const KmtTopDaemon *daemon)
 {
 	char text[MAX_MESSAGES + 1];
@@ -168,8 +175,7 @@ void kmt_top_daemon_free(KmtTopDaemon *daemon)
 	if (!daemon)
 		return;
 	kmt_top_daemon_stop(daemon);
-	if (daemon->fd >= 0)
-		close(daemon->fd);
+	kmt_top_daemon_close(daemon);
 	(void)kmt_top_daemon_wait(daemon, NULL);
 	close(daemon->messages);
 	g_free(daemon);

@@ -20,6 +20,9 @@ int kmt_top_daemon_fd(const KmtTopDaemon *daemon);
 /* Ask kmemtraced to end the recording. The stream then ends. */
 void kmt_top_daemon_stop(KmtTopDaemon *daemon);
 
+/* Close the stream. kmemtraced then ends the recording. */
+void kmt_top_daemon_close(KmtTopDaemon *daemon);
+
 /*
  * Wait until kmemtraced has ended. Return FALSE and set *error, with its
  * messages, if it has failed. Close the stream, or read it to its end, before,

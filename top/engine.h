@@ -24,14 +24,19 @@ typedef struct {
 					 * kmemtraced; NULL: none */
 	guint64 max_objects;		/* live objects to track; 0: no limit */
 	gint64 clock_tolerance_ns;
+	/* eventfd, such as kmt_top_stop_fd(), that becomes readable if the
+	 * program must stop; the engine uses it for its own requests, too. */
+	int wake_fd;
+	/* Directory for a raw capture of the complete trace; NULL: none. */
+	const char *capture;
 	/* Names, as the options of kmemtrace-report; NULL: not given. */
 	const char *vmlinux, *source_tree, *debug_directory;
 } KmtTopEngineOptions;
 
 /*
- * Open the file, or start kmemtraced, and read the head of the stream. On
- * failure return NULL and set *error, for which the output of kmemtraced is
- * waited for.
+ * Open the file, or start kmemtraced, and read the stream up to its first tick.
+ * On failure return NULL and set *error, with the messages of kmemtraced. If
+ * options->wake_fd became readable before, the error is KMT_TOP_ERROR_STOPPED.
  */
 KmtTopEngine *kmt_top_engine_new(const KmtTopEngineOptions *options,
 				 GError **error);
@@ -47,7 +52,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtTopEngine, kmt_top_engine_free)
  * until the end of the stream. Return the snapshot; the caller has a reference.
  * Return NULL and set *error if the stream is damaged or kmemtraced has failed;
  * records before the damage are counted, and the next call returns a snapshot
- * that has ended.
+ * that has ended. Return NULL without an error if options->wake_fd became
+ * readable.
  */
 KmtTopSnapshot *kmt_top_engine_run(KmtTopEngine *engine, double interval_s,
 				   GError **error);

@@ -19,6 +19,7 @@ typedef enum {
 	KMT_TOP_ERROR_VERSION, /* the stream is valid, but not supported */
 	KMT_TOP_ERROR_DAEMON,  /* kmemtraced could not be started, or failed */
 	KMT_TOP_ERROR_FILE,    /* a file could not be written */
+	KMT_TOP_ERROR_STOPPED, /* the user stopped the program */
 } KmtTopError;
 
 typedef struct KmtTopFrameReader KmtTopFrameReader;

@@ -116,6 +116,72 @@ void kmt_top_trace_free(KmtTopTrace *trace)
 	g_free(trace);
 }
 
+/* ---- raw capture ---- */
+
+static KmtTopLosses losses_of(const KmtTopTrace *trace)
+{
+	return (KmtTopLosses){
+		(const KmtStreamCounters *)(gpointer)trace->counters->data,
+		trace->counters->len};
+}
+
+static void stop_raw_capture_for(KmtTopTrace *trace, const GError *error)
+{
+	trace->raw_state = KMT_TOP_CAPTURE_FAILED;
+	g_free(trace->raw_error);
+	trace->raw_error = kmt_printable(error->message);
+	g_clear_pointer(&trace->raw, kmt_top_capture_free);
+}
+
+/* Begin a raw capture in trace->raw_path. */
+static void start_capture(KmtTopTrace *trace)
+{
+	const KmtTopLosses losses = losses_of(trace);
+	g_autoptr(GError) error = NULL;
+
+	g_clear_pointer(&trace->raw_error, g_free);
+	trace->raw_bytes = 0;
+	if (!trace->tally || trace->finished)
+		g_set_error_literal(&error, KMT_TOP_ERROR, KMT_TOP_ERROR_FILE,
+				    "the trace has ended");
+	else
+		trace->raw = kmt_top_capture_new(
+			path, trace->tables, trace->capture, &losses, &error);
+	if (trace->raw)
+		trace->raw_state = KMT_TOP_CAPTURE_RUNNING;
+	else
+		stop_raw_capture_for(trace, error);
+}
+
+void kmt_top_trace_start_capture(KmtTopTrace *trace, const char *path)
+{
+	kmt_top_trace_stop_capture(trace);
+	kmt_top_trace_set_capture(trace, path);
+	start_capture(trace);
+}
+
+void kmt_top_trace_set_capture(KmtTopTrace *trace, const char *path)
+{
+	g_free(trace->raw_path);
+	trace->raw_path = g_strdup(path);
+}
+
+void kmt_top_trace_stop_capture(KmtTopTrace *trace)
+{
+	const KmtTopLosses losses = losses_of(trace);
+	g_autoptr(GError) error = NULL;
+
+	if (!trace->raw)
+		return;
+	trace->raw_bytes = kmt_top_capture_bytes(trace->raw);
+	if (!kmt_top_capture_finish(trace->raw, &losses, &error)) {
+		stop_raw_capture_for(trace, error);
+		return;
+	}
+	trace->raw_state = KMT_TOP_CAPTURE_COMPLETE;
+	g_clear_pointer(&trace->raw, kmt_top_capture_free);
+}
+
 /* ---- records ---- */
 
 /* Pass the next records of a CPU to the merge, as KmtMatchNextBatch. */
@@ -132,14 +198,6 @@ static gboolean next_batch(gpointer user, guint file, KmtInputBatch *batch)
 		queue->next = 0;
 	}
 	return TRUE;
-}
-
-static void stop_raw_capture_for(KmtTopTrace *trace, const GError *error)
-{
-	trace->raw_state = KMT_TOP_CAPTURE_FAILED;
-	g_free(trace->raw_error);
-	trace->raw_error = kmt_printable(error->message);
-	g_clear_pointer(&trace->raw, kmt_top_capture_free);
 }
 
 static gboolean add_records(KmtTopTrace *trace, const KmtTopFrame *frame,
@@ -213,6 +271,8 @@ static gboolean begin(KmtTopTrace *trace, GError **error)
 	trace->tables_changed = trace->symbols_changed = FALSE;
 	trace->tally =
 		kmt_top_tally_new(trace->capture, trace->names, &options);
+	if (trace->raw_path)
+		start_capture(trace);
 	return TRUE;
 }
 
@@ -443,53 +503,6 @@ gint64 kmt_top_trace_time(const KmtTopTrace *trace)
 						       trace->start_ns, &time))
 		return 0;
 	return MAX(time, 0);
-}
-
-/* ---- raw capture ---- */
-
-static KmtTopLosses losses_of(const KmtTopTrace *trace)
-{
-	return (KmtTopLosses){
-		(const KmtStreamCounters *)(gpointer)trace->counters->data,
-		trace->counters->len};
-}
-
-void kmt_top_trace_start_capture(KmtTopTrace *trace, const char *path)
-{
-	const KmtTopLosses losses = losses_of(trace);
-	g_autoptr(GError) error = NULL;
-
-	kmt_top_trace_stop_capture(trace);
-	g_free(trace->raw_path);
-	trace->raw_path = g_strdup(path);
-	g_clear_pointer(&trace->raw_error, g_free);
-	trace->raw_bytes = 0;
-	if (!trace->tally || trace->finished)
-		g_set_error_literal(&error, KMT_TOP_ERROR, KMT_TOP_ERROR_FILE,
-				    "the trace has ended");
-	else
-		trace->raw = kmt_top_capture_new(
-			path, trace->tables, trace->capture, &losses, &error);
-	if (trace->raw)
-		trace->raw_state = KMT_TOP_CAPTURE_RUNNING;
-	else
-		stop_raw_capture_for(trace, error);
-}
-
-void kmt_top_trace_stop_capture(KmtTopTrace *trace)
-{
-	const KmtTopLosses losses = losses_of(trace);
-	g_autoptr(GError) error = NULL;
-
-	if (!trace->raw)
-		return;
-	trace->raw_bytes = kmt_top_capture_bytes(trace->raw);
-	if (!kmt_top_capture_finish(trace->raw, &losses, &error)) {
-		stop_raw_capture_for(trace, error);
-		return;
-	}
-	trace->raw_state = KMT_TOP_CAPTURE_COMPLETE;
-	g_clear_pointer(&trace->raw, kmt_top_capture_free);
 }
 
 /* ---- snapshots ---- */

@@ -57,5 +57,7 @@ void kmt_top_trace_set_ended(KmtTopTrace *trace, const char *reason);
 /* Begin and end a raw capture; the header of later snapshots has the result. */
 void kmt_top_trace_start_capture(KmtTopTrace *trace, const char *path);
 void kmt_top_trace_stop_capture(KmtTopTrace *trace);
+/* Begin a raw capture with the first record. path may be NULL. */
+void kmt_top_trace_set_capture(KmtTopTrace *trace, const char *path);
 
 #endif
