@@ -145,8 +145,9 @@ static void start_capture(KmtTopTrace *trace)
 		g_set_error_literal(&error, KMT_TOP_ERROR, KMT_TOP_ERROR_FILE,
 				    "the trace has ended");
 	else
-		trace->raw = kmt_top_capture_new(
-			path, trace->tables, trace->capture, &losses, &error);
+		trace->raw =
+			kmt_top_capture_new(trace->raw_path, trace->tables,
+					    trace->capture, &losses, &error);
 	if (trace->raw)
 		trace->raw_state = KMT_TOP_CAPTURE_RUNNING;
 	else

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+sbin_PROGRAMS += top/kmemtrace-top
+top_kmemtrace_top_SOURCES = \
+	top/batch.c top/batch.h \
+	top/cost.c top/cost.h \
+	top/counts.c top/counts.h \
+	top/daemon.c top/daemon.h \
+	top/engine.c top/engine.h \
+	top/frame-reader.c top/frame-reader.h \
+	top/main.c \
+	top/name-filter.c top/name-filter.h \
+	top/names.c top/names.h \
+	top/print-json.c \
+	top/print-text.c \
+	top/raw-capture.c top/raw-capture.h \
+	top/row-details.c \
+	top/snapshot.c top/snapshot.h \
+	top/stop-signals.c top/stop-signals.h \
+	top/table-directory.c top/table-directory.h \
+	top/top-options.c top/top-options.h \
+	top/trace.c top/trace.h \
+	top/view.c top/view.h
+top_kmemtrace_top_CPPFLAGS = $(AM_CPPFLAGS) -DSBINDIR=\"$(sbindir)\"
+top_kmemtrace_top_CFLAGS = $(AM_CFLAGS)
+top_kmemtrace_top_LDADD = $(KMT_SYMBOLS_LIBS) $(KMT_OUTPUT_LIBS) \
+	lib/cli/libcli.a $(KMT_CAPTURE_LIBS) $(KMT_CLI_LIBS)
+EXTRA_DIST += top/README.md
