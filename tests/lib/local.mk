@@ -15,6 +15,7 @@ EXTRA_DIST += \
 	tests/lib/large_captures.py \
 	tests/lib/live_tracefs.py \
 	tests/lib/mkcapture.py \
+	tests/lib/mkstream.py \
 	tests/lib/perf_files.py \
 	tests/lib/random_captures.py \
 	tests/lib/reference_capture.py \
@@ -26,6 +27,7 @@ EXTRA_DIST += \
 	tests/lib/report_case.py \
 	tests/lib/seeds.py \
 	tests/lib/source_case.py \
+	tests/lib/stream_parser.py \
 	tests/lib/target.py \
 	tests/lib/trace_dat_files.py
 
