@@ -74,7 +74,7 @@ static void add_figures(KmtJson *json, const KmtTopFigures *f)
 	kmt_json_u64(json, "allocated_bytes", f->alloc_bytes);
 	kmt_json_u64(json, "live_objects", f->live_objects);
 	kmt_json_u64(json, "live_bytes", f->live_bytes);
-	kmt_json_u64(json, "wasted_bytes", f->wasted_bytes);
+	kmt_json_i64(json, "wasted_bytes", f->wasted_bytes);
 	kmt_json_u64(json, "interval_allocs", f->interval_allocs);
 	kmt_json_u64(json, "interval_frees", f->interval_frees);
 	kmt_json_u64(json, "interval_bytes", f->interval_bytes);

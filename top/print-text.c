@@ -95,7 +95,7 @@ static void print_row(const KmtTopRow *row, FILE *out)
 	const KmtTopFigures *f = &row->figures;
 
 	fprintf(out,
-		"%12.0f %10.1f %10.1f %12" U64 " %9" U64 " %10" U64 " %11" I64
+		"%12.0f %10.1f %10.1f %12" U64 " %9" U64 " %10" I64 " %11" I64
 		" %-7s %s\n",
 		f->bytes_per_s, f->allocs_per_s, f->frees_per_s, f->live_bytes,
 		f->live_objects, f->wasted_bytes, f->growth_bytes,

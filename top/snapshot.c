@@ -76,7 +76,7 @@ void kmt_top_snapshot_add(const KmtTopSnapshot *snapshot, guint32 class_id,
 	figures->alloc_bytes += now->allocs * size.alloc;
 	figures->live_objects += live;
 	figures->live_bytes += live * size.alloc;
-	figures->wasted_bytes += live * (size.alloc - size.req);
+	figures->wasted_bytes += (gint64)(live * (size.alloc - size.req));
 	figures->interval_allocs += allocs;
 	figures->interval_frees += now->frees - before.frees;
 	figures->interval_bytes += allocs * size.alloc;

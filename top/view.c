@@ -120,7 +120,8 @@ static int compare_column(const KmtTopRow *a, const KmtTopRow *b,
 	case KMT_TOP_ORDER_LIVE:
 		return compare_sizes(x->live_bytes, y->live_bytes);
 	case KMT_TOP_ORDER_WASTED:
-		return compare_sizes(x->wasted_bytes, y->wasted_bytes);
+		return compare_doubles((double)x->wasted_bytes,
+				       (double)y->wasted_bytes);
 	case KMT_TOP_ORDER_GROWTH:
 		return compare_doubles((double)x->growth_bytes,
 				       (double)y->growth_bytes);

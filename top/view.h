@@ -96,7 +96,8 @@ typedef struct {
 	guint64 alloc_bytes;
 	guint64 live_objects;
 	guint64 live_bytes;
-	guint64 wasted_bytes; /* of live_bytes: not requested */
+	gint64 wasted_bytes; /* of live_bytes: not requested; negative only if
+			      * records are invalid */
 	/* Within the interval. */
 	guint64 interval_allocs, interval_frees;
 	guint64 interval_bytes;
