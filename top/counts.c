@@ -268,7 +268,8 @@ KmtTopTally *kmt_top_tally_new(const KmtInputCapture *capture,
 		.consumer = consume,
 		.user = tally,
 		.keys = tally->keys = kmt_match_keys_new(
-			PARTS, capture, kmt_top_names_tables(names)),
+			kmt_input_capture_has_owners(capture) ? PARTS : 0,
+			capture, kmt_top_names_tables(names)),
 	};
 
 	tally->next_batch = options->next_batch;
