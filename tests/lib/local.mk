@@ -29,6 +29,7 @@ EXTRA_DIST += \
 	tests/lib/source_case.py \
 	tests/lib/stream_parser.py \
 	tests/lib/target.py \
+	tests/lib/top_case.py \
 	tests/lib/trace_dat_files.py
 
 check_PROGRAMS += tests/lib/preload-malloc.so
