@@ -14,6 +14,7 @@
 
 typedef struct {
 	const char *directory;
+	int stream_fd;	    /* write a stream there, not a directory; -1: no */
 	const char *source; /* name of the source; NULL: the best one */
 	const char *debugfs;
 	const char *tracefs;
