@@ -52,6 +52,7 @@ static char **make_argv(const char *program, const char *const *args)
 
 	g_ptr_array_add(argv, g_strdup(program));
 	g_ptr_array_add(argv, g_strdup_printf("--stream=%d", CHILD_FD));
+	g_ptr_array_add(argv, g_strdup("--quiet"));
 	for (; args && *args; args++)
 		g_ptr_array_add(argv, g_strdup(*args));
 	g_ptr_array_add(argv, NULL);
@@ -137,9 +138,12 @@ static char *read_messages(const KmtTopDaemon *daemon)
 {
 	char text[MAX_MESSAGES + 1];
 	gssize n = pread(daemon->messages, text, MAX_MESSAGES, 0);
+	g_auto(GStrv) lines = NULL;
 
 	text[MAX(n, 0)] = '\0';
-	return g_strdup(g_strstrip(text));
+	g_strstrip(text);
+	lines = g_strsplit(text, "\n", -1);
+	return g_strjoinv("; ", lines);
 }
 
 gboolean kmt_top_daemon_wait(KmtTopDaemon *daemon, GError **error)
