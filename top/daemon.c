@@ -30,8 +30,8 @@ struct KmtTopDaemon {
 };
 
 /*
- * Return the path of kmemtraced: beside this program if it runs in its build
- * tree, else where it is installed.
+ * Return the path of kmemtraced: in the build tree of this program, in its
+ * folder, or where it is installed.
  */
 static char *find_program(void)
 {
@@ -40,9 +40,13 @@ static char *find_program(void)
 	g_autofree char *top = folder ? g_path_get_dirname(folder) : NULL;
 	g_autofree char *beside =
 		top ? g_build_filename(top, NAME, NAME, NULL) : NULL;
+	g_autofree char *same =
+		folder ? g_build_filename(folder, NAME, NULL) : NULL;
 
-	if (beside && g_file_test(beside, G_FILE_TEST_IS_EXECUTABLE))
+	if (beside && g_file_test(beside, G_FILE_TEST_IS_REGULAR))
 		return g_steal_pointer(&beside);
+	if (same && g_file_test(same, G_FILE_TEST_IS_REGULAR))
+		return g_steal_pointer(&same);
 	return g_build_filename(SBINDIR, NAME, NULL);
 }
 

@@ -348,6 +348,29 @@ step_bpf()
 		"$work/bpf"
 }
 
+# bench/top counts instructions and bytes, which do not depend on the load.
+step_top()
+{
+	local test
+
+	"$kmt_top/scripts/install-deps" lint
+	kmt_build_programs "$builddir"
+	make -s -C "$builddir" bench/generate
+	for test in figures streams; do
+		top_builddir=$builddir top_srcdir=$kmt_top \
+			PYTHONPATH=$kmt_top/tests/lib PYTHONDONTWRITEBYTECODE=1 \
+			python3 "$kmt_top/tests/top/$test.py"
+	done
+	"$kmt_top/bench/top" --strict --builddir "$builddir" --events 300k
+}
+
+step_top_live()
+{
+	kmt_build_programs "$builddir"
+	top_builddir=$builddir PYTHONDONTWRITEBYTECODE=1 \
+		python3 "$kmt_top/tests/top/top-live.py" "$work/top-live"
+}
+
 # The test mounts tracefs as in step ftrace. trace-cmd uses the tracing of the
 # machine itself, so no other test may trace at the same time.
 step_import()
