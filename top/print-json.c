@@ -55,6 +55,7 @@ static void add_header(KmtJson *json, const KmtTopHeader *h)
 	kmt_json_u64(json, "lost", h->lost);
 	kmt_json_u64(json, "interval_lost", h->interval_lost);
 	kmt_json_flag(json, "losses_unknown", h->losses_unknown);
+	kmt_json_u64(json, "late_records", h->late_records);
 	kmt_json_u64(json, "frees_before_trace", h->frees_before);
 	kmt_json_u64(json, "unmatched_frees", h->unmatched_frees);
 	kmt_json_u64(json, "live_objects", h->live_objects);

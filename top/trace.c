@@ -42,6 +42,7 @@ struct KmtTopTrace {
 	KmtStreamTick tick;
 	gint64 start_ns; /* monotonic time at which the trace began */
 	gboolean has_tick, has_end, finished;
+	guint64 late_records; /* see KmtTopHeader */
 	char *end_reason;
 	IntervalStart before;
 	KmtTopCapture *raw;
@@ -201,6 +202,23 @@ static gboolean next_batch(gpointer user, guint file, KmtInputBatch *batch)
 	return TRUE;
 }
 
+/* Count the records at the beginning of a batch that should have preceded the
+ * last tick. */
+static void count_late(KmtTopTrace *trace, const KmtInputBatch *batch)
+{
+	guint64 i;
+
+	for (i = 0; trace->has_tick && i < batch->n; i++) {
+		const KmtInputRawEvent *event =
+			(const KmtInputRawEvent *)(batch->records +
+						   i * batch->stride);
+
+		if (event->timestamp > trace->tick.watermark)
+			return;
+		trace->late_records++;
+	}
+}
+
 static gboolean add_records(KmtTopTrace *trace, const KmtTopFrame *frame,
 			    GError **error)
 {
@@ -226,6 +244,7 @@ static gboolean add_records(KmtTopTrace *trace, const KmtTopFrame *frame,
 		return TRUE;
 	file = GPOINTER_TO_UINT(found);
 	kmt_input_buffer_ref(batch.buffer);
+	count_late(trace, &batch);
 	g_array_append_val(trace->queues[file].batches, batch);
 	if (trace->raw && !kmt_top_capture_add(trace->raw, file, frame->payload,
 					       frame->head.length, &reason))
@@ -528,6 +547,7 @@ static void set_counts(const KmtTopTrace *trace, const KmtTopCounts *now,
 	if (header->interval_s > 0)
 		header->events_per_s =
 			(double)header->interval_events / header->interval_s;
+	header->late_records = trace->late_records;
 	header->frees_before = now->frees_before;
 	header->unmatched_frees = now->unmatched_frees;
 	header->untracked_allocs = now->untracked;

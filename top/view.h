@@ -142,6 +142,9 @@ typedef struct {
 	 * whose number is unknown. */
 	guint64 lost, interval_lost;
 	gboolean losses_unknown;
+	/* Records that came after a tick that they should have preceded. Their
+	 * order among the records of other CPUs is not exact. */
+	guint64 late_records;
 	guint64 frees_before;	 /* frees of memory from before the trace */
 	guint64 unmatched_frees; /* other frees without an allocation */
 	/* Objects beyond the limit are counted as allocations, but are not

@@ -38,7 +38,7 @@ def check_trace(views, directory, source):
     check(sum(view["header"]["interval_events"] for view in views)
           == header["events"], "the intervals do not add up")
     print(f"{len(views)} views, {header['events']} events, {header['lost']} lost, "
-          f"{header['live_objects']} live objects, {header['memory_bytes']} bytes")
+          f"{header['late_records']} late, {header['live_objects']} live objects, {header['memory_bytes']} bytes")
     if header["lost"] or header["losses_unknown"]:
         print("events were lost, so the order of decisions may differ")
         return
