@@ -22,6 +22,7 @@ KMEMTRACED_TESTS = \
 	tests/kmemtraced/signals.py \
 	tests/kmemtraced/snapshot.py \
 	tests/kmemtraced/start-errors.py \
+	tests/kmemtraced/stream.py \
 	tests/kmemtraced/writing.py
 TESTS += $(KMEMTRACED_TESTS)
 EXTRA_DIST += $(KMEMTRACED_TESTS)
