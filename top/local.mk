@@ -18,7 +18,8 @@ top_kmemtrace_top_SOURCES = \
 	top/stop-signals.c top/stop-signals.h \
 	top/table-directory.c top/table-directory.h \
 	top/top-options.c top/top-options.h \
-	top/trace.c top/trace.h \
+	top/trace.c top/trace.h top/trace-private.h \
+	top/trace-capture.c top/trace-snapshot.c \
 	top/view.c top/view.h
 top_kmemtrace_top_CPPFLAGS = $(AM_CPPFLAGS) -DSBINDIR=\"$(sbindir)\"
 top_kmemtrace_top_CFLAGS = $(AM_CFLAGS)

@@ -1,56 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
-#include "top/trace.h"
+#include "top/trace-private.h"
 
 #include <string.h>
 
 #include "lib/base/printable.h"
-#include "top/cost.h"
-#include "top/frame-reader.h"
-#include "top/raw-capture.h"
-#include "top/table-directory.h"
-
-/* The records of a CPU that the merge has not received yet. */
-typedef struct {
-	GArray *batches; /* array of KmtInputBatch with a reference each */
-	guint next;	 /* index of the next batch */
-} CpuQueue;
-
-/* The state at the last snapshot, with which an interval begins. */
-typedef struct {
-	KmtTopCounts *counts;
-	gint64 time_ns; /* as kmt_top_trace_time() */
-	guint64 lost;
-	KmtTopCost cost;
-} IntervalStart;
-
-struct KmtTopTrace {
-	char *input;
-	KmtTopTraceOptions options; /* strings only during the first step */
-	char *vmlinux, *source_tree, *debug_directory;
-	KmtTopFrameReader *reader;
-	KmtTopTables *tables;
-	gboolean tables_changed, symbols_changed;
-	/* NULL before the first frame that is no table: */
-	KmtInputCapture *capture;
-	KmtTopNames *names;
-	KmtTopTally *tally;
-	CpuQueue *queues;  /* one for each file */
-	GHashTable *files; /* number of the CPU -> its queue's index */
-	GArray *counters;  /* array of KmtStreamCounters, the last ones */
-	KmtStreamTick tick;
-	gint64 start_ns; /* monotonic time at which the trace began */
-	gboolean has_tick, has_end, finished;
-	guint64 late_records; /* see KmtTopHeader */
-	char *end_reason;
-	IntervalStart before;
-	KmtTopCapture *raw;
-	KmtTopCaptureState raw_state;
-	char *raw_path;
-	char *raw_error;
-	guint64 raw_bytes;
-};
 
 KmtTopTrace *kmt_top_trace_new(int fd, const KmtTopTraceOptions *options,
 			       GError **error)
@@ -117,73 +72,6 @@ void kmt_top_trace_free(KmtTopTrace *trace)
 	g_free(trace);
 }
 
-/* ---- raw capture ---- */
-
-static KmtTopLosses losses_of(const KmtTopTrace *trace)
-{
-	return (KmtTopLosses){
-		(const KmtStreamCounters *)(gpointer)trace->counters->data,
-		trace->counters->len};
-}
-
-static void stop_raw_capture_for(KmtTopTrace *trace, const GError *error)
-{
-	trace->raw_state = KMT_TOP_CAPTURE_FAILED;
-	g_free(trace->raw_error);
-	trace->raw_error = kmt_printable(error->message);
-	g_clear_pointer(&trace->raw, kmt_top_capture_free);
-}
-
-/* Begin a raw capture in trace->raw_path. */
-static void start_capture(KmtTopTrace *trace)
-{
-	const KmtTopLosses losses = losses_of(trace);
-	g_autoptr(GError) error = NULL;
-
-	g_clear_pointer(&trace->raw_error, g_free);
-	trace->raw_bytes = 0;
-	if (!trace->tally || trace->finished)
-		g_set_error_literal(&error, KMT_TOP_ERROR, KMT_TOP_ERROR_FILE,
-				    "the trace has ended");
-	else
-		trace->raw =
-			kmt_top_capture_new(trace->raw_path, trace->tables,
-					    trace->capture, &losses, &error);
-	if (trace->raw)
-		trace->raw_state = KMT_TOP_CAPTURE_RUNNING;
-	else
-		stop_raw_capture_for(trace, error);
-}
-
-void kmt_top_trace_start_capture(KmtTopTrace *trace, const char *path)
-{
-	kmt_top_trace_stop_capture(trace);
-	kmt_top_trace_set_capture(trace, path);
-	start_capture(trace);
-}
-
-void kmt_top_trace_set_capture(KmtTopTrace *trace, const char *path)
-{
-	g_free(trace->raw_path);
-	trace->raw_path = g_strdup(path);
-}
-
-void kmt_top_trace_stop_capture(KmtTopTrace *trace)
-{
-	const KmtTopLosses losses = losses_of(trace);
-	g_autoptr(GError) error = NULL;
-
-	if (!trace->raw)
-		return;
-	trace->raw_bytes = kmt_top_capture_bytes(trace->raw);
-	if (!kmt_top_capture_finish(trace->raw, &losses, &error)) {
-		stop_raw_capture_for(trace, error);
-		return;
-	}
-	trace->raw_state = KMT_TOP_CAPTURE_COMPLETE;
-	g_clear_pointer(&trace->raw, kmt_top_capture_free);
-}
-
 /* ---- records ---- */
 
 /* Pass the next records of a CPU to the merge, as KmtMatchNextBatch. */
@@ -248,7 +136,7 @@ static gboolean add_records(KmtTopTrace *trace, const KmtTopFrame *frame,
 	g_array_append_val(trace->queues[file].batches, batch);
 	if (trace->raw && !kmt_top_capture_add(trace->raw, file, frame->payload,
 					       frame->head.length, &reason))
-		stop_raw_capture_for(trace, reason);
+		kmt_top_trace_fail_capture(trace, reason);
 	return TRUE;
 }
 
@@ -292,7 +180,7 @@ static gboolean begin(KmtTopTrace *trace, GError **error)
 	trace->tally =
 		kmt_top_tally_new(trace->capture, trace->names, &options);
 	if (trace->raw_path)
-		start_capture(trace);
+		kmt_top_trace_begin_capture(trace);
 	return TRUE;
 }
 
@@ -372,33 +260,6 @@ static gboolean add_table(KmtTopTrace *trace, const KmtTopFrame *frame,
 	return TRUE;
 }
 
-static guint64 add_saturated(guint64 a, guint64 b)
-{
-	guint64 sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? G_MAXUINT64 : sum;
-}
-
-/* Return the number of lost events; *unknown is set if others were lost. */
-static guint64 sum_losses(const KmtTopTrace *trace, gboolean *unknown)
-{
-	const guint stride =
-		kmt_top_frame_reader_header(trace->reader)->record_bytes;
-	guint64 lost = 0;
-	guint i;
-
-	*unknown = FALSE;
-	for (i = 0; i < trace->counters->len; i++) {
-		const KmtStreamCounters *c =
-			&g_array_index(trace->counters, KmtStreamCounters, i);
-
-		*unknown |= !c->is_lost_known;
-		lost = add_saturated(lost, c->lost);
-		lost = add_saturated(lost, c->unsent / stride);
-	}
-	return lost;
-}
-
 static gboolean set_counters(KmtTopTrace *trace, const KmtTopFrame *frame,
 			     GError **error)
 {
@@ -409,7 +270,7 @@ static gboolean set_counters(KmtTopTrace *trace, const KmtTopFrame *frame,
 	g_array_set_size(trace->counters, 0);
 	g_array_append_vals(trace->counters, frame->payload,
 			    frame->head.length / sizeof(KmtStreamCounters));
-	if (sum_losses(trace, &unknown) || unknown)
+	if (kmt_top_trace_losses(trace, &unknown) || unknown)
 		kmt_match_online_note_loss(kmt_top_tally_online(trace->tally));
 	return TRUE;
 }
@@ -523,86 +384,4 @@ gint64 kmt_top_trace_time(const KmtTopTrace *trace)
 						       trace->start_ns, &time))
 		return 0;
 	return MAX(time, 0);
-}
-
-/* ---- snapshots ---- */
-
-static void set_capture(const KmtTopTrace *trace, KmtTopHeader *header)
-{
-	header->capture = trace->raw_state;
-	header->capture_path = trace->raw_path;
-	header->capture_error = trace->raw_error;
-	header->capture_bytes = trace->raw ? kmt_top_capture_bytes(trace->raw)
-					   : trace->raw_bytes;
-}
-
-static void set_counts(const KmtTopTrace *trace, const KmtTopCounts *now,
-		       KmtTopHeader *header)
-{
-	const KmtTopCounts *before = trace->before.counts;
-	const KmtMatchOnline *online = kmt_top_tally_online(trace->tally);
-
-	header->events = now->events;
-	header->interval_events = now->events - (before ? before->events : 0);
-	if (header->interval_s > 0)
-		header->events_per_s =
-			(double)header->interval_events / header->interval_s;
-	header->late_records = trace->late_records;
-	header->frees_before = now->frees_before;
-	header->unmatched_frees = now->unmatched_frees;
-	header->untracked_allocs = now->untracked;
-	header->live_objects = kmt_match_online_live(online);
-	header->max_objects = trace->options.max_objects;
-	header->limit_reached = kmt_match_online_is_limited(online);
-	header->memory_bytes = kmt_match_online_bytes(online);
-}
-
-/* Return a key of kmemtrace.meta for a terminal; NULL: it has none. */
-static char *meta_text(const KmtTopTrace *trace, const char *key)
-{
-	g_autofree char *text = g_key_file_get_string(
-		kmt_top_tables_meta(trace->tables), "capture", key, NULL);
-
-	return text ? kmt_printable(text) : NULL;
-}
-
-KmtTopSnapshot *kmt_top_trace_snapshot(KmtTopTrace *trace)
-{
-	g_autofree char *source = meta_text(trace, "source");
-	g_autofree char *kernel = meta_text(trace, "kernel_release");
-	g_autoptr(KmtTopCounts) now = kmt_top_tally_counts(trace->tally);
-	gint64 time = kmt_top_trace_time(trace);
-	KmtTopSnapshot *snapshot = kmt_top_snapshot_new(
-		trace->names, kmt_top_tally_keys(trace->tally), now,
-		trace->before.counts);
-	KmtTopCost cost;
-	KmtTopHeader header = {
-		.source = source,
-		.kernel = kernel,
-		.input = trace->input,
-		.n_cpus = trace->capture->files->len,
-		.time = (double)trace->tick.realtime_ns / 1e9,
-		.elapsed_s = (double)time / 1e9,
-		.interval_s =
-			(double)MAX(time - trace->before.time_ns, 0) / 1e9,
-		.ended = trace->end_reason != NULL,
-		.end_reason = trace->end_reason,
-	};
-
-	header.lost = sum_losses(trace, &header.losses_unknown);
-	header.interval_lost =
-		header.lost - MIN(header.lost, trace->before.lost);
-	kmt_top_cost_measure(&cost, trace->tick.cpu_ns);
-	header.own_cpu_percent = kmt_top_cost_own(&trace->before.cost, &cost);
-	header.daemon_cpu_percent = kmt_top_cost_daemon(
-		&trace->before.cost, &cost, header.interval_s);
-	set_counts(trace, now, &header);
-	set_capture(trace, &header);
-	kmt_top_snapshot_set_header(snapshot, &header);
-	kmt_top_counts_unref(trace->before.counts);
-	trace->before = (IntervalStart){.counts = g_steal_pointer(&now),
-					.time_ns = time,
-					.lost = header.lost,
-					.cost = cost};
-	return snapshot;
 }
