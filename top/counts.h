@@ -8,7 +8,7 @@
 #define KMEMTRACE_TOP_COUNTS_H
 
 #include "lib/match/online.h"
-#include "top/names.h"
+#include "top/live-names.h"
 
 /* Bucket i counts objects that lived for 2^(i-1) to 2^i - 1 ns; bucket 0 those
  * that lived for 0 ns. */

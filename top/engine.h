@@ -12,7 +12,7 @@
 #ifndef KMEMTRACE_TOP_ENGINE_H
 #define KMEMTRACE_TOP_ENGINE_H
 
-#include "top/view.h"
+#include "top/top-view.h"
 
 typedef struct KmtTopEngine KmtTopEngine;
 

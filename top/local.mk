@@ -9,18 +9,18 @@ top_kmemtrace_top_SOURCES = \
 	top/frame-reader.c top/frame-reader.h \
 	top/main.c \
 	top/name-filter.c top/name-filter.h \
-	top/names.c top/names.h \
+	top/live-names.c top/live-names.h \
 	top/print-json.c \
 	top/print-text.c \
 	top/raw-capture.c top/raw-capture.h \
 	top/row-details.c \
-	top/snapshot.c top/snapshot.h \
+	top/top-snapshot.c top/top-snapshot.h \
 	top/stop-signals.c top/stop-signals.h \
 	top/table-directory.c top/table-directory.h \
 	top/top-options.c top/top-options.h \
 	top/trace.c top/trace.h top/trace-private.h \
 	top/trace-capture.c top/trace-snapshot.c \
-	top/view.c top/view.h
+	top/top-view.c top/top-view.h
 top_kmemtrace_top_CPPFLAGS = $(AM_CPPFLAGS) -DSBINDIR=\"$(sbindir)\"
 top_kmemtrace_top_CFLAGS = $(AM_CFLAGS)
 top_kmemtrace_top_LDADD = $(KMT_SYMBOLS_LIBS) $(KMT_OUTPUT_LIBS) \

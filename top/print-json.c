@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "lib/cli/json-writer.h"
-#include "top/view.h"
+#include "top/top-view.h"
 
 /* Version of the document; it changes if a member changes its meaning. */
 #define JSON_VERSION 1

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "top/view.h"
+#include "top/top-view.h"
 
 #define U64 G_GUINT64_FORMAT
 #define I64 G_GINT64_FORMAT

@@ -2,7 +2,7 @@
 /* The details of one row: its sizes, lifetimes, tasks, caches, call sites. */
 #include "config.h"
 
-#include "top/snapshot.h"
+#include "top/top-snapshot.h"
 
 typedef struct {
 	KmtTopDetails details; /* must be first */

@@ -8,7 +8,7 @@
 #define KMEMTRACE_TOP_TRACE_H
 
 #include "lib/capture/stream-format.h"
-#include "top/snapshot.h"
+#include "top/top-snapshot.h"
 
 typedef struct KmtTopTrace KmtTopTrace;
 

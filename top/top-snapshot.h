@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The content of a snapshot, for the engine, which makes it, and view.c. */
-#ifndef KMEMTRACE_TOP_SNAPSHOT_H
-#define KMEMTRACE_TOP_SNAPSHOT_H
+#ifndef KMEMTRACE_TOP_TOP_SNAPSHOT_H
+#define KMEMTRACE_TOP_TOP_SNAPSHOT_H
 
 #include "top/counts.h"
-#include "top/view.h"
+#include "top/top-view.h"
 
 struct KmtTopSnapshot {
 	gint refs;

@@ -6,12 +6,12 @@
  * A lock inside makes each function safe for any thread. All texts are valid as
  * long as the names, and printable.
  */
-#ifndef KMEMTRACE_TOP_NAMES_H
-#define KMEMTRACE_TOP_NAMES_H
+#ifndef KMEMTRACE_TOP_LIVE_NAMES_H
+#define KMEMTRACE_TOP_LIVE_NAMES_H
 
 #include "lib/match/keys.h"
 #include "lib/symbols/symbolizer.h"
-#include "top/view.h"
+#include "top/top-view.h"
 
 typedef struct KmtTopNames KmtTopNames;
 

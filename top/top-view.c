@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
-#include "top/view.h"
+#include "top/top-view.h"
 
 #include <string.h>
 
 #include "top/name-filter.h"
-#include "top/snapshot.h"
+#include "top/top-snapshot.h"
 
 typedef struct {
 	KmtTopView view; /* must be first */

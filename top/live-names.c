@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
-#include "top/names.h"
+#include "top/live-names.h"
 
 #include "lib/base/printable.h"
 #include "lib/input/tag-table.h"

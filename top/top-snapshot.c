@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
-#include "top/snapshot.h"
+#include "top/top-snapshot.h"
 
 #include <string.h>
 

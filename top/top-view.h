@@ -8,8 +8,8 @@
  * has a reference of. A view is a snapshot as a query selects, groups, and
  * sorts it. All texts are safe to print on a terminal, and valid UTF-8.
  */
-#ifndef KMEMTRACE_TOP_VIEW_H
-#define KMEMTRACE_TOP_VIEW_H
+#ifndef KMEMTRACE_TOP_TOP_VIEW_H
+#define KMEMTRACE_TOP_TOP_VIEW_H
 
 #include <glib.h>
 
