@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The content of a snapshot, for the engine, which makes it, and view.c. */
+/* The content of a snapshot, for the engine, which makes it, and top-view.c. */
 #ifndef KMEMTRACE_TOP_TOP_SNAPSHOT_H
 #define KMEMTRACE_TOP_TOP_SNAPSHOT_H
 

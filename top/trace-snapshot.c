@@ -6,32 +6,6 @@
 
 #include "lib/base/printable.h"
 
-static guint64 add_saturated(guint64 a, guint64 b)
-{
-	guint64 sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? G_MAXUINT64 : sum;
-}
-
-guint64 kmt_top_trace_losses(const KmtTopTrace *trace, gboolean *unknown)
-{
-	const guint stride =
-		kmt_top_frame_reader_header(trace->reader)->record_bytes;
-	guint64 lost = 0;
-	guint i;
-
-	*unknown = FALSE;
-	for (i = 0; i < trace->counters->len; i++) {
-		const KmtStreamCounters *c =
-			&g_array_index(trace->counters, KmtStreamCounters, i);
-
-		*unknown |= !c->is_lost_known;
-		lost = add_saturated(lost, c->lost);
-		lost = add_saturated(lost, c->unsent / stride);
-	}
-	return lost;
-}
-
 static void set_capture(const KmtTopTrace *trace, KmtTopHeader *header)
 {
 	header->capture = trace->raw_state;

@@ -92,7 +92,7 @@ typedef struct {
 	guint phase;			/* phase of the last record */
 	const KmtMatchTagEnd *tag_ends; /* array of n_tag_ends */
 	guint n_tag_ends;
-	gint64 last_tag_end; /* the latest time in tag_ends */
+	gint64 last_tag_end;	    /* the latest time in tag_ends */
 	KmtMatchTaskName task_name; /* replaces tables; NULL: none */
 	gpointer task_name_user;
 	KmtMatchClassSlot cache[1 << KMT_MATCH_CLASS_CACHE_BITS];

@@ -20,9 +20,9 @@ wait_until 60 top_records || {
 insmod /modules/kmt_gap.ko || fail "the gap module could not be loaded"
 work 1
 sleep 3
-kill -INT $top
+kill -TERM $top
 status=0
 wait $top || status=$?
 cat /out/top.log
-[ $status = 130 ] || fail "kmemtrace-top ended with $status"
+[ $status = 143 ] || fail "kmemtrace-top ended with $status"
 [ "$(cat $kmt/enabled)" = 0 ] || fail "tracing is still on"
