@@ -190,12 +190,15 @@ static gint64 copy_records(KmtdReader *reader, bool all)
 
 /*
  * Read until there are no more records to read now; without @all, some may stay
- * in the kernel. @is_tick: read incomplete sub-buffers, too. Return the number
- * of bytes, or -errno.
+ * in the kernel. With @is_tick, also read incomplete sub-buffers, and read on
+ * after the first time that no records are left: ftrace may return the rest of
+ * a page as if it were the end of the buffer. Return the number of bytes, or
+ * -errno.
  */
 static gint64 drain(KmtdReader *reader, bool all, bool is_tick)
 {
 	gint64 total = 0;
+	guint n_ends = is_tick ? 2 : 1; /* results of 0 until the end */
 
 	for (;;) {
 		gint64 n;
@@ -212,7 +215,7 @@ static gint64 drain(KmtdReader *reader, bool all, bool is_tick)
 			continue;
 		if (n < 0)
 			return n;
-		if (n == 0)
+		if (n == 0 && --n_ends == 0)
 			return total;
 		total += n;
 		atomic_fetch_add_explicit(&reader->bytes_read, (guint64)n,

@@ -45,6 +45,13 @@ tests_kmemtraced_initramfs_unit_CPPFLAGS = $(AM_CPPFLAGS)
 tests_kmemtraced_initramfs_unit_LDADD = $(GLIB_LIBS)
 TESTS += tests/kmemtraced/initramfs-unit
 
+check_PROGRAMS += tests/kmemtraced/stream-writer-unit
+tests_kmemtraced_stream_writer_unit_SOURCES = \
+	tests/kmemtraced/stream-writer-unit.c
+tests_kmemtraced_stream_writer_unit_CPPFLAGS = $(AM_CPPFLAGS)
+tests_kmemtraced_stream_writer_unit_LDADD = $(KMT_CAPTURE_LIBS)
+TESTS += tests/kmemtraced/stream-writer-unit
+
 check_PROGRAMS += tests/kmemtraced/summary-unit
 tests_kmemtraced_summary_unit_SOURCES = \
 	kmemtraced/summary.c tests/kmemtraced/summary-unit.c
