@@ -225,11 +225,25 @@ static void stop_thread(KmtTopEngine *engine)
 	g_thread_join(engine->thread);
 }
 
+/* Read the rest of the stream, because a raw capture needs the last tables. */
+static void finish_capture(KmtTopEngine *engine)
+{
+	if (!engine->trace || !engine->daemon || engine->ended ||
+	    !kmt_top_trace_has_capture(engine->trace))
+		return;
+	kmt_top_daemon_stop(engine->daemon);
+	while (!engine->ended) {
+		clear_event(engine->wake);
+		(void)advance(engine, NULL);
+	}
+}
+
 void kmt_top_engine_free(KmtTopEngine *engine)
 {
 	if (!engine)
 		return;
 	stop_thread(engine);
+	finish_capture(engine);
 	kmt_top_daemon_free(engine->daemon);
 	kmt_top_snapshot_unref(engine->snapshot);
 	kmt_top_trace_free(engine->trace);

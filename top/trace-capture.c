@@ -43,7 +43,7 @@ void kmt_top_trace_begin_capture(KmtTopTrace *trace)
 
 void kmt_top_trace_start_capture(KmtTopTrace *trace, const char *path)
 {
-	kmt_top_trace_stop_capture(trace);
+	kmt_top_trace_finish_capture(trace);
 	kmt_top_trace_set_capture(trace, path);
 	kmt_top_trace_begin_capture(trace);
 }
@@ -54,13 +54,14 @@ void kmt_top_trace_set_capture(KmtTopTrace *trace, const char *path)
 	trace->raw_path = g_strdup(path);
 }
 
-void kmt_top_trace_stop_capture(KmtTopTrace *trace)
+void kmt_top_trace_finish_capture(KmtTopTrace *trace)
 {
 	const KmtTopLosses losses = losses_of(trace);
 	g_autoptr(GError) error = NULL;
 
 	if (!trace->raw)
 		return;
+	trace->raw_stops = FALSE;
 	trace->raw_bytes = kmt_top_capture_bytes(trace->raw);
 	if (!kmt_top_capture_finish(trace->raw, &losses, &error)) {
 		kmt_top_trace_fail_capture(trace, error);
@@ -68,4 +69,19 @@ void kmt_top_trace_stop_capture(KmtTopTrace *trace)
 	}
 	trace->raw_state = KMT_TOP_CAPTURE_COMPLETE;
 	g_clear_pointer(&trace->raw, kmt_top_capture_free);
+}
+
+/* The tables are complete only up to their last update, which precedes
+ * counters.
+ */
+void kmt_top_trace_stop_capture(KmtTopTrace *trace)
+{
+	trace->raw_stops = trace->raw != NULL;
+	if (trace->finished)
+		kmt_top_trace_finish_capture(trace);
+}
+
+gboolean kmt_top_trace_has_capture(const KmtTopTrace *trace)
+{
+	return trace->raw != NULL;
 }

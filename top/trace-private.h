@@ -45,6 +45,8 @@ struct KmtTopTrace {
 	char *end_reason;
 	IntervalStart before;
 	KmtTopCapture *raw;
+	gboolean raw_stops; /* raw waits for the next tables, and has no
+			     * further records */
 	KmtTopCaptureState raw_state;
 	char *raw_path;
 	char *raw_error;
@@ -57,6 +59,8 @@ guint64 kmt_top_trace_losses(const KmtTopTrace *trace, gboolean *unknown);
 
 /* Begin a raw capture in trace->raw_path. */
 void kmt_top_trace_begin_capture(KmtTopTrace *trace);
+/* Complete the raw capture, if there is one, with the tables of this moment. */
+void kmt_top_trace_finish_capture(KmtTopTrace *trace);
 /* End the raw capture, which has failed. */
 void kmt_top_trace_fail_capture(KmtTopTrace *trace, const GError *error);
 

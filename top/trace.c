@@ -52,7 +52,7 @@ void kmt_top_trace_free(KmtTopTrace *trace)
 {
 	if (!trace)
 		return;
-	kmt_top_trace_stop_capture(trace);
+	kmt_top_trace_finish_capture(trace);
 	kmt_top_tally_free(trace->tally);
 	free_queues(trace);
 	kmt_top_names_free(trace->names);
@@ -201,7 +201,7 @@ static void finish(KmtTopTrace *trace)
 	trace->finished = TRUE;
 	refresh_names(trace);
 	kmt_top_tally_finish(trace->tally);
-	kmt_top_trace_stop_capture(trace);
+	kmt_top_trace_finish_capture(trace);
 }
 
 void kmt_top_trace_set_ended(KmtTopTrace *trace, const char *reason)
@@ -298,6 +298,8 @@ static gboolean set_counters(KmtTopTrace *trace, const KmtTopFrame *frame,
 			    frame->head.length / sizeof(KmtStreamCounters));
 	if (kmt_top_trace_losses(trace, &unknown) || unknown)
 		kmt_match_online_note_loss(kmt_top_tally_online(trace->tally));
+	if (trace->raw_stops)
+		kmt_top_trace_finish_capture(trace);
 	return TRUE;
 }
 

@@ -54,9 +54,12 @@ KmtTopSnapshot *kmt_top_trace_snapshot(KmtTopTrace *trace);
 /* The trace has ended without an end frame, for this reason. */
 void kmt_top_trace_set_ended(KmtTopTrace *trace, const char *reason);
 
-/* Begin and end a raw capture; the header of later snapshots has the result. */
+/* Begin and end a raw capture, which is complete with the next tables of the
+ * stream; the header of later snapshots has the result. */
 void kmt_top_trace_start_capture(KmtTopTrace *trace, const char *path);
 void kmt_top_trace_stop_capture(KmtTopTrace *trace);
+/* Return whether a raw capture is not complete yet. */
+gboolean kmt_top_trace_has_capture(const KmtTopTrace *trace);
 /* Begin a raw capture with the first record. path may be NULL. */
 void kmt_top_trace_set_capture(KmtTopTrace *trace, const char *path);
 
