@@ -30,6 +30,7 @@ EXTRA_DIST += \
 	tests/lib/stream_parser.py \
 	tests/lib/target.py \
 	tests/lib/top_case.py \
+	tests/lib/top_compare.py \
 	tests/lib/trace_dat_files.py
 
 check_PROGRAMS += tests/lib/preload-malloc.so

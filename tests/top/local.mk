@@ -4,3 +4,6 @@ KMT_TOP_TESTS = \
 	tests/top/streams.py
 TESTS += $(KMT_TOP_TESTS)
 EXTRA_DIST += $(KMT_TOP_TESTS)
+
+# The step top-live of scripts/test; not in make check.
+EXTRA_DIST += tests/top/top-live.py
