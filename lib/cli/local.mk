@@ -2,6 +2,7 @@
 noinst_LIBRARIES += lib/cli/libcli.a
 lib_cli_libcli_a_SOURCES = \
 	lib/cli/cli.c lib/cli/cli.h \
+	lib/cli/fatal-exit.c lib/cli/fatal-exit.h \
 	lib/cli/json-writer.c lib/cli/json-writer.h \
 	lib/cli/out-of-memory.c lib/cli/out-of-memory.h \
 	lib/cli/set-up.c lib/cli/set-up.h \

@@ -27,6 +27,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/cli/fatal-exit.h"
 #include "lib/cli/out-of-memory.h"
 
 #ifdef __has_feature
@@ -151,6 +152,7 @@ static void *check(void *p)
 	if (G_LIKELY(p || !message))
 		return p;
 	/* If write() fails too, only the exit status reports the error. */
+	kmt_cli_call_fatal_exit();
 	if (write(STDERR_FILENO, message, message_bytes) < 0)
 		_exit(exit_status);
 	_exit(exit_status);
