@@ -10,6 +10,7 @@ top_kmemtrace_top_SOURCES = \
 	top/main.c \
 	top/name-filter.c top/name-filter.h \
 	top/live-names.c top/live-names.h \
+	top/print-figures.h \
 	top/print-json.c \
 	top/print-text.c \
 	top/raw-capture.c top/raw-capture.h \
@@ -25,4 +26,27 @@ top_kmemtrace_top_CPPFLAGS = $(AM_CPPFLAGS) -DSBINDIR=\"$(sbindir)\"
 top_kmemtrace_top_CFLAGS = $(AM_CFLAGS)
 top_kmemtrace_top_LDADD = $(KMT_SYMBOLS_LIBS) $(KMT_OUTPUT_LIBS) \
 	lib/cli/libcli.a $(KMT_CAPTURE_LIBS) $(KMT_CLI_LIBS)
+if NCURSES
+top_kmemtrace_top_SOURCES += \
+	top/details-json.c \
+	top/details-text.c top/details-text.h \
+	top/figure-text.c top/figure-text.h \
+	top/help-text.c \
+	top/menu.c top/menu.h \
+	top/prompt.c top/prompt.h \
+	top/save.c top/save.h \
+	top/screen.c top/screen.h top/screen-private.h \
+	top/screen-actions.c \
+	top/screen-columns.c top/screen-columns.h \
+	top/screen-draw.c \
+	top/screen-header.c \
+	top/screen-keys.c \
+	top/screen-state.c \
+	top/terminal.c top/terminal.h \
+	top/terminal-restore.c top/terminal-restore.h \
+	top/text-lines.c top/text-lines.h \
+	top/text-width.c top/text-width.h
+top_kmemtrace_top_CFLAGS += $(NCURSES_CFLAGS)
+top_kmemtrace_top_LDADD += $(NCURSES_LIBS)
+endif
 EXTRA_DIST += top/README.md

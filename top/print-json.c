@@ -5,10 +5,7 @@
 #include <stdio.h>
 
 #include "lib/cli/json-writer.h"
-#include "top/top-view.h"
-
-/* Version of the document; it changes if a member changes its meaning. */
-#define JSON_VERSION 1
+#include "top/print-figures.h"
 
 static void add_percent(KmtJson *json, const char *key, double percent)
 {
@@ -68,7 +65,7 @@ static void add_header(KmtJson *json, const KmtTopHeader *h)
 	add_capture(json, h);
 }
 
-static void add_figures(KmtJson *json, const KmtTopFigures *f)
+void kmt_top_json_figures(KmtJson *json, const KmtTopFigures *f)
 {
 	kmt_json_u64(json, "allocs", f->allocs);
 	kmt_json_u64(json, "frees", f->frees);
@@ -103,7 +100,7 @@ static void add_kinds(KmtJson *json, const KmtTopView *view)
 	kmt_json_begin_object(json, "kinds");
 	for (i = KMT_TOP_SLAB; i < KMT_TOP_N_KINDS; i++) {
 		kmt_json_begin_object(json, kmt_top_kind_name(i));
-		add_figures(json, &view->kinds[i]);
+		kmt_top_json_figures(json, &view->kinds[i]);
 		kmt_json_end_object(json);
 	}
 	kmt_json_end_object(json);
@@ -118,7 +115,7 @@ void kmt_top_print_json(const KmtTopView *view, const KmtTopQuery *query,
 	if (max_rows)
 		n = MIN(n, max_rows);
 	kmt_json_begin_object(json, NULL);
-	kmt_json_u64(json, "version", JSON_VERSION);
+	kmt_json_u64(json, "version", KMT_TOP_JSON_VERSION);
 	kmt_json_begin_object(json, "header");
 	add_header(json, view->header);
 	kmt_json_end_object(json);
@@ -132,7 +129,7 @@ void kmt_top_print_json(const KmtTopView *view, const KmtTopQuery *query,
 		kmt_json_begin_object(json, NULL);
 		kmt_json_text(json, "name", row->name);
 		kmt_json_text(json, "kind", kmt_top_kind_name(row->kind));
-		add_figures(json, &row->figures);
+		kmt_top_json_figures(json, &row->figures);
 		kmt_json_end_object(json);
 	}
 	kmt_json_end_array(json);

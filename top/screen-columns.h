@@ -4,7 +4,7 @@
 #define KMEMTRACE_TOP_SCREEN_COLUMNS_H
 
 #include "top/figure-text.h"
-#include "top/view.h"
+#include "top/top-view.h"
 
 typedef enum {
 	KMT_TOP_COLUMN_BYTES_RATE,
