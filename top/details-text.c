@@ -8,6 +8,7 @@
 #define BAR_COLUMNS 20
 
 #define U64 G_GUINT64_FORMAT
+#define I64 G_GINT64_FORMAT
 
 static void add_title(GArray *lines, const char *title)
 {
@@ -42,7 +43,7 @@ static void add_figures(GArray *lines, const KmtTopFigures *f)
 	kmt_top_growth_text(growth, f->growth_bytes, KMT_TOP_EXACT);
 	kmt_top_text_lines_add(lines, KMT_TOP_PLAIN,
 			       "Live       %" U64 " bytes in %" U64
-			       " objects, %" U64 " bytes wasted",
+			       " objects, %" I64 " bytes wasted",
 			       f->live_bytes, f->live_objects, f->wasted_bytes);
 	kmt_top_text_lines_add(lines, KMT_TOP_PLAIN,
 			       "All        %" U64 " allocations, %" U64

@@ -47,7 +47,9 @@ void kmt_top_count_text(char *text, guint64 count, KmtTopPrecision precision)
 	print_number(text, count, 1000, precision);
 }
 
-void kmt_top_growth_text(char *text, gint64 bytes, KmtTopPrecision precision)
+/* Print bytes with a sign: plus is the text for numbers above 0. */
+static void print_signed(char *text, gint64 bytes, const char *plus,
+			 KmtTopPrecision precision)
 {
 	char magnitude[KMT_TOP_FIGURE_SIZE];
 
@@ -57,9 +59,20 @@ void kmt_top_growth_text(char *text, gint64 bytes, KmtTopPrecision precision)
 			   precision);
 	g_snprintf(text, KMT_TOP_FIGURE_SIZE, "%s%s",
 		   bytes < 0   ? "-"
-		   : bytes > 0 ? "+"
+		   : bytes > 0 ? plus
 			       : "",
 		   magnitude);
+}
+
+void kmt_top_signed_bytes_text(char *text, gint64 bytes,
+			       KmtTopPrecision precision)
+{
+	print_signed(text, bytes, "", precision);
+}
+
+void kmt_top_growth_text(char *text, gint64 bytes, KmtTopPrecision precision)
+{
+	print_signed(text, bytes, "+", precision);
 }
 
 static void print_rate(char *text, double rate, double base,

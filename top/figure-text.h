@@ -17,10 +17,13 @@ typedef enum {
 /*
  * Print a figure to text, which has KMT_TOP_FIGURE_SIZE bytes. The prefixes of
  * bytes are powers of 1024, those of counts powers of 1000. A growth has a sign
- * unless it is 0. A rate below 10 has one decimal, and none is negative.
+ * unless it is 0, other signed bytes only if they are negative. A rate below 10
+ * has one decimal, and none is negative.
  */
 void kmt_top_bytes_text(char *text, guint64 bytes, KmtTopPrecision precision);
 void kmt_top_count_text(char *text, guint64 count, KmtTopPrecision precision);
+void kmt_top_signed_bytes_text(char *text, gint64 bytes,
+			       KmtTopPrecision precision);
 void kmt_top_growth_text(char *text, gint64 bytes, KmtTopPrecision precision);
 void kmt_top_rate_text(char *text, double rate, KmtTopPrecision precision);
 /* Print a rate of bytes, with the prefixes of bytes. */

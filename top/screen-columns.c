@@ -77,7 +77,7 @@ void kmt_top_column_text(char *text, KmtTopColumn column, KmtTopKind kind,
 		kmt_top_bytes_text(text, f->live_bytes, precision);
 		break;
 	case KMT_TOP_COLUMN_WASTED:
-		kmt_top_bytes_text(text, f->wasted_bytes, precision);
+		kmt_top_signed_bytes_text(text, f->wasted_bytes, precision);
 		break;
 	case KMT_TOP_COLUMN_GROWTH:
 		kmt_top_growth_text(text, f->growth_bytes, precision);

@@ -140,7 +140,8 @@ static void add_memory(const KmtTopScreen *screen, GArray *items)
 		const KmtTopFigures *f = &screen->view->kinds[kinds[i]];
 
 		kmt_top_bytes_text(live, f->live_bytes, screen->precision);
-		kmt_top_bytes_text(wasted, f->wasted_bytes, screen->precision);
+		kmt_top_signed_bytes_text(wasted, f->wasted_bytes,
+					  screen->precision);
 		add_item(items, GROUP_MEMORY, KMT_TOP_PLAIN, "%s %s",
 			 kmt_top_kind_name(kinds[i]), live);
 		if (f->wasted_bytes)

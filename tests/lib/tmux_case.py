@@ -139,6 +139,14 @@ class TmuxCase(TopCase):
         terminal.keys("q")
         terminal.wait_text(f"status {status}.")
 
+    def exact(self, terminal):
+        """Switch to exact numbers."""
+        terminal.keys("u")
+        terminal.wait(lambda lines: self.table(lines) and all(
+            re.fullmatch("-?[0-9]+", row[title])
+            for _, row in self.table(lines) for title in COLUMNS),
+            "exact numbers")
+
     @staticmethod
     def table(lines):
         """Return the rows of the table as pairs of the name and a dictionary of

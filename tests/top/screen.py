@@ -42,15 +42,15 @@ class Keys(TmuxCase):
         return {key: {name: row[name] for name in COLUMNS.values()}
                 for key, row in rows.items()}
 
-    def exact(self, *args, **kwargs):
+    def show_exact(self, *args, **kwargs):
         """Show the stream with exact numbers."""
         terminal = self.show_file(self.path, *args, **kwargs)
-        terminal.keys("u")
+        self.exact(terminal)
         return terminal
 
     def test_figures(self):
         """The rows of each grouping have the figures of the report."""
-        terminal = self.exact()
+        terminal = self.show_exact()
         for by, key in GROUPINGS.items():
             with self.subTest(by=by):
                 want = self.of_report(by)
@@ -65,7 +65,7 @@ class Keys(TmuxCase):
 
     def test_kinds(self):
         """k selects the rows of a kind."""
-        terminal = self.exact()
+        terminal = self.show_exact()
         rows = self.of_report("callsite")
         for kind, key in KINDS.items():
             with self.subTest(kind=kind):
@@ -80,7 +80,7 @@ class Keys(TmuxCase):
 
     def test_order(self):
         """o, <, >, and R change the order."""
-        terminal = self.exact()
+        terminal = self.show_exact()
         for title, key in ORDERS.items():
             terminal.keys("o", key)
             terminal.wait(lambda lines, title=title: self.is_sorted(
@@ -106,7 +106,7 @@ class Keys(TmuxCase):
 
     def test_filter(self):
         """/ selects rows by their names; an empty filter selects all."""
-        terminal = self.exact("-g", "cache")
+        terminal = self.show_exact("-g", "cache")
         want = self.of_report("cache")
         name = max((name for name, _ in want if "(" not in name), key=len)
         terminal.keys("/")
@@ -127,14 +127,14 @@ class Keys(TmuxCase):
 
     def test_scroll(self):
         """Arrows and page keys move the selection through all rows."""
-        terminal = self.exact("-o", "name", "-g", "cache", height=24)
+        terminal = self.show_exact("-o", "name", "-g", "cache", height=24)
         names = sorted(name for name, _ in self.of_report("cache"))
         seen = [name for name, _ in self.table(terminal.screen())]
         self.assertLess(len(seen), len(names))
         terminal.keys("End")
         terminal.wait(lambda lines: [name for name, _ in self.table(lines)]
                       == names[-len(seen):], "last rows")
-        terminal.keys("PPage", "PPage", "PPage", "PPage", "PPage", "PPage")
+        terminal.keys(*["PPage"] * len(names))
         terminal.wait(lambda lines: [name for name, _ in self.table(lines)]
                       == names[:len(seen)], "first rows")
         for _ in range(len(seen)):
@@ -148,7 +148,7 @@ class Keys(TmuxCase):
 
     def test_details(self):
         """Enter shows the selected call site."""
-        terminal = self.exact("-o", "live")
+        terminal = self.show_exact("-o", "live")
         (name, row), *_ = self.table(terminal.screen())
         terminal.keys("Enter")
         lines = terminal.wait_text("Call site")
@@ -193,7 +193,7 @@ class Keys(TmuxCase):
 
     def test_save(self):
         """w and W save what the screen shows, and do not replace a file."""
-        terminal = self.exact("-o", "live", "-k", "slab")
+        terminal = self.show_exact("-o", "live", "-k", "slab")
         want = self.figures(terminal.screen())
         terminal.keys("w")
         terminal.wait_text("Save to file: kmemtrace-top.txt")
@@ -243,7 +243,7 @@ class Keys(TmuxCase):
 
     def test_help(self):
         """h and ? show all keys."""
-        terminal = self.exact()
+        terminal = self.show_exact()
         for key in "h?":
             terminal.keys(key)
             terminal.wait_text("start or stop a raw capture")
@@ -253,7 +253,7 @@ class Keys(TmuxCase):
 
     def test_interval(self):
         """d accepts a number of seconds."""
-        terminal = self.exact()
+        terminal = self.show_exact()
         terminal.keys("d")
         terminal.wait_text("Seconds between updates: 2")
         terminal.keys("C-u")
