@@ -31,6 +31,7 @@ EXTRA_DIST += \
 	tests/lib/target.py \
 	tests/lib/top_case.py \
 	tests/lib/top_compare.py \
+	tests/lib/tmux_case.py \
 	tests/lib/trace_dat_files.py
 
 check_PROGRAMS += tests/lib/preload-malloc.so
