@@ -16,7 +16,7 @@ typedef struct {
 	guint widths[KMT_TOP_N_COLUMNS];
 	gboolean shown[KMT_TOP_N_COLUMNS];
 	guint name_width;
-} Layout;
+} TableLayout;
 
 /* Return the visible rows: at most n, from screen->first_row on, so that the
  * selected row is one of them. */
@@ -33,7 +33,8 @@ static guint visible_rows(KmtTopScreen *screen, guint n)
 	return MIN(n, n_rows - screen->first_row);
 }
 
-static void find_layout(const KmtTopScreen *screen, guint n, Layout *layout)
+static void find_layout(const KmtTopScreen *screen, guint n,
+			TableLayout *layout)
 {
 	const KmtTopRow *rows = screen->view->rows + screen->first_row;
 	char text[KMT_TOP_FIGURE_SIZE];
@@ -66,7 +67,7 @@ static guint draw_cell(guint line, guint column, KmtTopStyle style,
 	return kmt_top_terminal_put(line, column, style, padded);
 }
 
-static void draw_titles(const KmtTopScreen *screen, const Layout *layout,
+static void draw_titles(const KmtTopScreen *screen, const TableLayout *layout,
 			guint line)
 {
 	g_autofree char *name = g_ascii_strup(
@@ -90,7 +91,7 @@ static void draw_titles(const KmtTopScreen *screen, const Layout *layout,
 	kmt_top_terminal_fill(line, column, KMT_TOP_SELECTED);
 }
 
-static void draw_row(const KmtTopScreen *screen, const Layout *layout,
+static void draw_row(const KmtTopScreen *screen, const TableLayout *layout,
 		     guint line, guint row)
 {
 	const KmtTopRow *from = &screen->view->rows[row];
@@ -117,7 +118,7 @@ static void draw_row(const KmtTopScreen *screen, const Layout *layout,
 /* Draw the table from a line on, in n_lines lines. */
 static void draw_table(KmtTopScreen *screen, guint line, guint n_lines)
 {
-	Layout layout;
+	TableLayout layout;
 	guint n;
 
 	screen->n_table_lines = n_lines > 1 ? n_lines - 1 : 1;

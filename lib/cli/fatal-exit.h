@@ -7,9 +7,10 @@
 #define KMEMTRACE_CLI_FATAL_EXIT_H
 
 /*
- * Set the function that runs before a message of kmt_cli_exit_on_out_of_memory()
- * or kmt_cli_exit_on_sigbus() is printed; NULL: none. Any thread may call the
- * function, at any moment, so it must be safe in a signal handler.
+ * Set the function that runs before a message of
+ * kmt_cli_exit_on_out_of_memory() or kmt_cli_exit_on_sigbus() is printed; NULL:
+ * none. Any thread may call the function, at any moment, so it must be safe in
+ * a signal handler.
  */
 void kmt_cli_set_fatal_exit(void (*function)(void));
 

@@ -284,7 +284,7 @@ step_include_graph()
 step_clang_format()
 {
 	cd "$kmt_top"
-	tree_files | grep -E '^(bench|check|fuzz|import|kmemtraced|lib|report|tests)/.*\.[ch]$' |
+	tree_files | grep -E '^(bench|check|fuzz|import|kmemtraced|lib|report|tests|top)/.*\.[ch]$' |
 		xargs clang-format --dry-run -Werror
 }
 
@@ -353,10 +353,10 @@ step_top()
 {
 	local test
 
-	"$kmt_top/scripts/install-deps" lint
+	"$kmt_top/scripts/install-deps" lint screen
 	kmt_build_programs "$builddir"
 	make -s -C "$builddir" bench/generate
-	for test in figures streams; do
+	for test in figures streams screen terminal; do
 		top_builddir=$builddir top_srcdir=$kmt_top \
 			PYTHONPATH=$kmt_top/tests/lib PYTHONDONTWRITEBYTECODE=1 \
 			python3 "$kmt_top/tests/top/$test.py"
