@@ -19,4 +19,4 @@ bench_readall_LDADD = $(KMT_CLI_LIBS)
 EXTRA_DIST += bench/README.md bench/analysis bench/benchlib.py bench/ftrace \
 	bench/guestlib.py bench/html bench/instructions bench/kernel bench/latency \
 	bench/lttnglib.py bench/meter.c bench/one-pass.c bench/profile.c bench/scaling \
-	bench/loss bench/stock bench/workloads
+	bench/loss bench/stock bench/top bench/workloads

@@ -10,4 +10,5 @@ EXTRA_DIST += \
 	docs/prior-work.md \
 	docs/sources.md \
 	docs/testing.md \
+	docs/visual-tools.md \
 	docs/walkthrough.md

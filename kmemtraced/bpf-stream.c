@@ -432,6 +432,25 @@ static gssize stream_read(KmtdCpuStream *base, void *to, gsize n_bytes,
 	return (gssize)n;
 }
 
+/*
+ * The records since the look before the last one are held back. If an
+ * incomplete record holds its successors back, they are younger than the last
+ * record that was read.
+ */
+static gint64 stream_settled_until(KmtdCpuStream *base)
+{
+	KmtdBpfStream *stream = (KmtdBpfStream *)base;
+	guint64 tail = control_of(stream)->tail, complete;
+
+	readable_end(stream, stream->bpf->programs.n_slots, &complete);
+	if (complete == tail
+		    ? __atomic_load_n(&control_of(stream)->head,
+				      __ATOMIC_ACQUIRE) == tail
+		    : time_of(stream, tail, complete) > stream->looked_ns[1])
+		return stream->looked_ns[1];
+	return MIN(stream->looked_ns[1], stream->last_ns);
+}
+
 guint64 kmtd_bpf_stream_overruns(KmtdBpfStream *stream)
 {
 	return __atomic_load_n(&control_of(stream)->n_lost, __ATOMIC_RELAXED) +
@@ -459,6 +478,7 @@ static void stream_free(KmtdCpuStream *base)
 
 static const KmtdCpuStreamClass stream_class = {
 	.read = stream_read,
+	.settled_until = stream_settled_until,
 	.free = stream_free,
 };
 

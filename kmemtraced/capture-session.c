@@ -34,6 +34,7 @@ static gboolean run_frozen(KmtdSession *session, KmtdSummary *summary)
 		kmtd_session_add_error(session, interrupted());
 		return FALSE;
 	}
+	session->end_reason = KMT_STREAM_END_FROZEN;
 	session->ui->note("tracing was already off: saved the events recorded "
 			  "before, and did not switch tracing on");
 	kmtd_session_save(session, summary);
@@ -47,10 +48,13 @@ static gboolean run_frozen(KmtdSession *session, KmtdSummary *summary)
 
 static void note_started(KmtdSession *session)
 {
-	gboolean staged = kmt_capture_writer_is_staged(session->output);
+	const KmtdOutput *output = session->output;
+	gboolean staged = output->directory &&
+			  kmt_capture_writer_is_staged(output->directory);
+	g_autofree char *place = output->class->describe(output);
 	g_autofree char *text = g_strdup_printf(
-		"recording %u CPUs into %s%s%s, from %s; %s ends it",
-		session->readers->len, kmt_capture_writer_path(session->output),
+		"recording %u CPUs %s%s%s, from %s; %s ends it",
+		session->readers->len, place,
 		staged ? ", which replaces the capture in " : "",
 		staged ? session->options->directory : "",
 		session->source->description,
@@ -121,9 +125,9 @@ static gboolean check_any_reader(KmtdSession *session, GError **error)
 static gboolean enable(KmtdSession *session, GError **error)
 {
 	kmt_capture_meta_set_continues(session->meta, FALSE);
-	return kmt_capture_writer_write_meta(session->output, session->meta,
-					     kmtd_session_meta_cpus(session),
-					     error) &&
+	return session->output->class->write_meta(
+		       session->output, session->meta,
+		       kmtd_session_meta_cpus(session), FALSE, error) &&
 	       session->source->class->enable(session->source, error);
 }
 
@@ -168,6 +172,15 @@ static gboolean begin(KmtdSession *session, GError **error)
 	return FALSE;
 }
 
+/* End the output of a session that has recorded nothing. */
+static void undo(KmtdSession *session, const KmtdSummary *summary)
+{
+	if (session->output->directory)
+		kmt_capture_writer_undo(session->output->directory);
+	else if (session->meta)
+		kmtd_session_end_stream(session, summary);
+}
+
 gboolean kmtd_session_run(const KmtdSessionOptions *options,
 			  const KmtdSessionUi *ui, KmtdSummary *summary,
 			  GPtrArray *errors)
@@ -181,6 +194,9 @@ gboolean kmtd_session_run(const KmtdSessionOptions *options,
 		.signal_fd = -1,
 		.notify_fd = -1,
 		.watch_fd = -1,
+		.end_reason = KMT_STREAM_END_FAILED,
+		.ticks = {.last_ns = KMT_STREAM_WATERMARK_NONE,
+			  .watermark = KMT_STREAM_WATERMARK_NONE},
 	};
 	GError *error = NULL;
 	gboolean captured = FALSE;
@@ -210,7 +226,7 @@ gboolean kmtd_session_run(const KmtdSessionOptions *options,
 	if (error)
 		kmtd_session_add_error(&session, error);
 	if (!captured && session.output)
-		kmt_capture_writer_undo(session.output);
+		undo(&session, summary);
 	kmtd_session_clear(&session);
 	return captured;
 }

@@ -47,6 +47,15 @@ struct kmtd_reader {
 	atomic_bool gone;
 	atomic_bool abandon;
 
+	/* Number of the last request for a tick; set by the main thread. */
+	_Atomic guint64 tick_requested;
+	atomic_uint *n_pending; /* readers that have not done the request */
+	/* Set by the reader thread. Once tick_done is equal to tick_requested,
+	 * the main thread reads tick, until it makes the next request. */
+	_Atomic guint64 tick_done;
+	KmtdReaderTick tick;
+	gint64 last_ns; /* time of the last record; reader thread only */
+
 	/* Set by the reader thread, read by the main thread. */
 	atomic_bool drained;
 	atomic_bool finished;
@@ -82,6 +91,17 @@ static void pin(KmtdReader *reader)
 	reader->pinned =
 		pthread_setaffinity_np(pthread_self(), reader->cpu_set_bytes,
 				       reader->cpu_set) == 0;
+}
+
+/* Store the time of the last record of a batch, if there is a whole one. */
+static void set_last_time(KmtdReader *reader, const void *from, gsize n_bytes)
+{
+	if (n_bytes < reader->record_bytes)
+		return;
+	memcpy(&reader->last_ns,
+	       (const guint8 *)from + n_bytes - reader->record_bytes +
+		       offsetof(struct kmemtrace_event, timestamp),
+	       sizeof(reader->last_ns));
 }
 
 /*
@@ -132,6 +152,8 @@ static gint64 write_batch(KmtdReader *reader, bool all)
 				      memory_order_relaxed);
 		return n;
 	}
+	kmt_capture_cpu_writer_reserve(reader->writer,
+				       batch.n_bytes + reader->record_bytes);
 	if (batch.lost_events &&
 	    reader->record_bytes >= sizeof(struct kmemtrace_event_lost)) {
 		append_lost(reader, &batch);
@@ -139,6 +161,9 @@ static gint64 write_batch(KmtdReader *reader, bool all)
 	}
 	kmt_capture_cpu_writer_append(reader->writer, batch.from,
 				      batch.n_bytes);
+	/* The records are valid until the release, which may fail. The time is
+	 * then too late, but so is that of the next records. */
+	set_last_time(reader, batch.from, batch.n_bytes);
 	r = stream->class->release(stream, &batch);
 	if (r == 0)
 		return n;
@@ -156,18 +181,24 @@ static gint64 copy_records(KmtdReader *reader, bool all)
 	void *to = kmt_capture_cpu_writer_room(reader->writer, &room);
 	gssize n = reader->stream->class->read(reader->stream, to, room, all);
 
-	if (n > 0)
+	if (n > 0) {
+		set_last_time(reader, to, (gsize)n);
 		kmt_capture_cpu_writer_add(reader->writer, (gsize)n);
+	}
 	return n;
 }
 
 /*
  * Read until there are no more records to read now; without @all, some may stay
- * in the kernel. Return the number of bytes, or -errno.
+ * in the kernel. With @is_tick, also read incomplete sub-buffers, and read on
+ * after the first time that no records are left: ftrace may return the rest of
+ * a page as if it were the end of the buffer. Return the number of bytes, or
+ * -errno.
  */
-static gint64 drain(KmtdReader *reader, bool all)
+static gint64 drain(KmtdReader *reader, bool all, bool is_tick)
 {
 	gint64 total = 0;
+	guint n_ends = is_tick ? 2 : 1; /* results of 0 until the end */
 
 	for (;;) {
 		gint64 n;
@@ -175,15 +206,16 @@ static gint64 drain(KmtdReader *reader, bool all)
 		if (atomic_load(&reader->abandon))
 			kmt_capture_cpu_writer_discard(reader->writer);
 		pin(reader);
-		n = reader->stream->class->acquire ? write_batch(reader, all)
-						   : copy_records(reader, all);
+		n = reader->stream->class->acquire
+			    ? write_batch(reader, all || is_tick)
+			    : copy_records(reader, all);
 		/* Another reader consumed the records, or the kernel overwrote
 		 * them. */
 		if (n == -EAGAIN)
 			continue;
 		if (n < 0)
 			return n;
-		if (n == 0)
+		if (n == 0 && --n_ends == 0)
 			return total;
 		total += n;
 		atomic_fetch_add_explicit(&reader->bytes_read, (guint64)n,
@@ -231,6 +263,24 @@ static bool wait_for_records(KmtdReader *reader, bool was_spurious)
 	return fds[0].revents || !fds[1].revents || (fds[1].revents & POLLIN);
 }
 
+/* Pass the records to the sink, and report the tick to the main thread. */
+static void finish_tick(KmtdReader *reader, guint64 number)
+{
+	KmtdCpuStream *stream = reader->stream;
+
+	report_write_error(reader,
+			   kmt_capture_cpu_writer_flush_all(reader->writer));
+	reader->tick = (KmtdReaderTick){
+		.last_ns = reader->last_ns,
+		.settled_ns = stream->class->settled_until
+				      ? stream->class->settled_until(stream)
+				      : G_MAXINT64,
+	};
+	atomic_store(&reader->tick_done, number);
+	if (atomic_fetch_sub(reader->n_pending, 1) == 1)
+		wake(reader->notify_fd);
+}
+
 static void *reader_thread(void *data)
 {
 	KmtdReader *reader = data;
@@ -244,11 +294,13 @@ static void *reader_thread(void *data)
 		 * following drain() is the last one. */
 		bool stop = atomic_load(&reader->stop);
 		bool gone = atomic_load(&reader->gone);
+		guint64 tick = atomic_load(&reader->tick_requested);
+		bool is_tick = tick != atomic_load(&reader->tick_done);
 		gint64 n = 0;
 		bool all = stop || gone || (stream->was_off && !polled);
 
 		if (all || !stream->read_at_end)
-			n = drain(reader, all);
+			n = drain(reader, all, is_tick);
 		if (n < 0) {
 			reader->read_error = (int)-n;
 			break;
@@ -261,6 +313,8 @@ static void *reader_thread(void *data)
 		}
 		report_write_error(
 			reader, kmt_capture_cpu_writer_flush(reader->writer));
+		if (is_tick)
+			finish_tick(reader, tick);
 		if (!polled) {
 			atomic_store(&reader->drained, true);
 			wake(reader->notify_fd);
@@ -289,6 +343,7 @@ KmtdReader *kmtd_reader_new(KmtdCpuStream *stream, guint cpu,
 	reader->cpu = cpu;
 	reader->record_bytes = record_bytes;
 	reader->notify_fd = notify_fd;
+	reader->last_ns = G_MININT64;
 	reader->cpu_set = CPU_ALLOC(cpu + 1);
 	reader->cpu_set_bytes = CPU_ALLOC_SIZE(cpu + 1);
 	reader->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -341,6 +396,27 @@ gboolean kmtd_reader_start(KmtdReader *reader, GError **error)
 void kmtd_reader_poll(KmtdReader *reader)
 {
 	wake(reader->wake_fd);
+}
+
+void kmtd_reader_request_tick(KmtdReader *reader, guint64 number,
+			      atomic_uint *n_pending)
+{
+	reader->n_pending = n_pending;
+	atomic_store(&reader->tick_requested, number);
+	wake(reader->wake_fd);
+}
+
+gboolean kmtd_reader_tick_done(const KmtdReader *reader, guint64 number,
+			       KmtdReaderTick *tick)
+{
+	if (kmtd_reader_finished(reader)) {
+		*tick = (KmtdReaderTick){reader->last_ns, G_MAXINT64};
+		return TRUE;
+	}
+	if (atomic_load(&reader->tick_done) < number)
+		return FALSE;
+	*tick = reader->tick;
+	return TRUE;
 }
 
 void kmtd_reader_stop(KmtdReader *reader)

@@ -11,6 +11,7 @@
 #define KMEMTRACED_CPU_READER_H
 
 #include <glib.h>
+#include <stdatomic.h>
 
 #include "lib/capture/cpu-file-writer.h"
 #include "kmemtraced/event-source.h"
@@ -42,6 +43,32 @@ gboolean kmtd_reader_start(KmtdReader *reader, GError **error);
  * stream with read_at_end is not read.
  */
 void kmtd_reader_poll(KmtdReader *reader);
+
+/*
+ * Result of kmtd_reader_request_tick(). Times are in the clock of the records.
+ */
+typedef struct {
+	gint64 last_ns; /* of the last record so far; G_MININT64: no record */
+	/* The stream holds back no record before this time. */
+	gint64 settled_ns;
+} KmtdReaderTick;
+
+/*
+ * For a writer with a sink: wake the thread to read all present records, also
+ * those in an incomplete sub-buffer, and pass them to the sink. @number is
+ * above that of the previous request, which must be done. The thread subtracts
+ * 1 from *n_pending, and notifies @notify_fd if the result is 0. n_pending must
+ * outlive the reader.
+ */
+void kmtd_reader_request_tick(KmtdReader *reader, guint64 number,
+			      atomic_uint *n_pending);
+
+/*
+ * Return whether the request @number is done, or will never be done because the
+ * thread has ended. *tick is set in both cases.
+ */
+gboolean kmtd_reader_tick_done(const KmtdReader *reader, guint64 number,
+			       KmtdReaderTick *tick);
 
 /* Read and write all remaining records, and end. Tracing must be off. */
 void kmtd_reader_stop(KmtdReader *reader);

@@ -112,6 +112,9 @@ static const char *const advice[KMT_DAEMON_N_ERRORS] = {
 	[KMT_DAEMON_ERROR_STOPPED] =
 		"save the events recorded before with kmemtraced, without -S",
 	[KMT_DAEMON_ERROR_REPLACED] = "run it again",
+	[KMT_DAEMON_ERROR_STREAM] =
+		"--stream needs a pipe, a socket, or a file that the program "
+		"which starts kmemtraced has opened for writing",
 };
 
 /*

@@ -50,6 +50,13 @@ typedef struct {
 	gssize (*acquire)(KmtdCpuStream *stream, KmtdCpuStreamBatch *batch,
 			  gboolean all);
 	int (*release)(KmtdCpuStream *stream, const KmtdCpuStreamBatch *batch);
+	/*
+	 * Return a time before which @read or @acquire holds no record back,
+	 * after it returned 0. The kernel may still have younger records. NULL:
+	 * the source holds no records back. A record is not held back forever
+	 * if the function is called repeatedly.
+	 */
+	gint64 (*settled_until)(KmtdCpuStream *stream);
 	/* Check the stream after its last read. Return FALSE and set an error
 	 * if the records are damaged. May be NULL. */
 	gboolean (*check)(const KmtdCpuStream *stream, guint cpu,

@@ -43,6 +43,7 @@ typedef struct {
 	KmtdFtrace *ftrace;
 	guint cpu;
 	gboolean caught_up; /* the page read last was the end of the buffer */
+	gint64 held_ns; /* time of the held record at the last settled_until */
 	guint8 *page;
 	KmtdTaskChanges changes;
 	KmtdRing ring;

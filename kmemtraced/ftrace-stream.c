@@ -99,6 +99,21 @@ static gssize stream_read(KmtdCpuStream *stream, void *to, gsize n_bytes,
 	return (gssize)(n * sizeof(*records));
 }
 
+/*
+ * A record waits for the next event of its CPU, which may be idle. If the same
+ * record waited at the last call, too, stop waiting.
+ */
+static gint64 stream_settled_until(KmtdCpuStream *stream)
+{
+	KmtdFtraceStream *ftrace_stream = (KmtdFtraceStream *)stream;
+	gint64 held_ns = kmtd_ring_held_since(&ftrace_stream->ring);
+
+	if (held_ns == ftrace_stream->held_ns && held_ns != G_MAXINT64)
+		kmtd_ring_end(&ftrace_stream->ring);
+	ftrace_stream->held_ns = held_ns;
+	return held_ns;
+}
+
 static gboolean stream_check(const KmtdCpuStream *stream, guint cpu,
 			     GError **error)
 {
@@ -131,6 +146,7 @@ static void stream_free(KmtdCpuStream *stream)
 static const KmtdCpuStreamClass stream_class = {
 	.attach = stream_attach,
 	.read = stream_read,
+	.settled_until = stream_settled_until,
 	.check = stream_check,
 	.free = stream_free,
 };
@@ -144,6 +160,7 @@ KmtdCpuStream *kmtd_ftrace_open_cpu(KmtdSource *source, guint cpu,
 
 	ftrace_stream->ftrace = ftrace;
 	ftrace_stream->cpu = cpu;
+	ftrace_stream->held_ns = G_MAXINT64;
 	ftrace_stream->page = g_malloc0(ftrace->format->page_bytes);
 	kmtd_ring_init(&ftrace_stream->ring, ftrace->format,
 		       ftrace->keep_own ? NULL : &ftrace->tasks);

@@ -15,8 +15,8 @@ static gboolean copy_table(KmtdTables *tables, const char *directory,
 	g_autoptr(GError) problem = NULL;
 	g_autofree char *text = NULL;
 
-	if (kmt_capture_writer_copy_table(tables->output, source, name, hidden,
-					  &problem) ||
+	if (tables->output->class->copy_table(tables->output, source, name,
+					      hidden, &problem) ||
 	    !problem)
 		return TRUE;
 	/*
@@ -69,8 +69,8 @@ static gboolean write_table(KmtdTables *tables, const char *name,
 
 	if (tables->source && tables->source->class->table)
 		text = tables->source->class->table(tables->source, name);
-	return !text || kmt_capture_writer_write_table(tables->output, name,
-						       text, error);
+	return !text || tables->output->class->write_table(tables->output, name,
+							   text, error);
 }
 
 gboolean kmtd_tables_copy_records(KmtdTables *tables, GError **error)
@@ -96,9 +96,14 @@ gboolean kmtd_tables_renew(KmtdTables *tables, GError **error)
 
 	if (!kmtd_tables_copy_records(tables, error))
 		return FALSE;
-	return g_strcmp0(modules, tables->modules) == 0 ||
-	       (copy_table(tables, tables->proc, "kallsyms", NULL, error) &&
-		copy_table(tables, tables->proc, "modules", NULL, error));
+	if (g_strcmp0(modules, tables->modules) == 0)
+		return TRUE;
+	if (!copy_table(tables, tables->proc, "kallsyms", NULL, error) ||
+	    !copy_table(tables, tables->proc, "modules", NULL, error))
+		return FALSE;
+	g_free(tables->modules);
+	tables->modules = g_steal_pointer(&modules);
+	return TRUE;
 }
 
 void kmtd_tables_clear(KmtdTables *tables)

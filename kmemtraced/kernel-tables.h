@@ -3,16 +3,16 @@
 #ifndef KMEMTRACED_KERNEL_TABLES_H
 #define KMEMTRACED_KERNEL_TABLES_H
 
-#include "lib/capture/capture-writer.h"
+#include "kmemtraced/capture-output.h"
 #include "kmemtraced/event-source.h"
 
 typedef struct {
-	KmtCaptureWriter *output;
+	KmtdOutput *output;
 	const char *proc;      /* mount point of procfs */
 	const char *directory; /* tables_path of the KmtdSource; may be NULL */
 	KmtdSource *source;    /* source of tables; may be NULL */
 	void (*warning)(const char *text);
-	char *modules; /* text of /proc/modules at the first copy */
+	char *modules; /* text of /proc/modules at the last copy */
 } KmtdTables;
 
 /*
@@ -30,10 +30,10 @@ gboolean kmtd_tables_copy(KmtdTables *tables, GError **error);
 gboolean kmtd_tables_copy_records(KmtdTables *tables, GError **error);
 
 /*
- * Copy the tables again when tracing is off: those that records refer to, and,
- * if the modules have changed, kallsyms and modules. Modules that were loaded
- * during the recording then have names; modules that were unloaded lose their
- * names.
+ * Copy the tables again, at the end when tracing is off: those that records
+ * refer to, and, if the modules have changed, kallsyms and modules. Modules
+ * that were loaded during the recording then have names; modules that were
+ * unloaded lose their names.
  */
 gboolean kmtd_tables_renew(KmtdTables *tables, GError **error);
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 sbin_PROGRAMS += kmemtraced/kmemtraced
 kmemtraced_kmemtraced_SOURCES = \
+	kmemtraced/capture-output.h kmemtraced/directory-output.c \
+	kmemtraced/stream-output.c \
 	kmemtraced/command.c kmemtraced/command.h \
 	kmemtraced/error-advice.c kmemtraced/error-advice.h \
 	kmemtraced/relay-control.c kmemtraced/relay-control.h \
@@ -28,7 +30,7 @@ kmemtraced_kmemtraced_SOURCES = \
 	kmemtraced/session-private.h kmemtraced/session-drain.c \
 	kmemtraced/session-prepare.c kmemtraced/session-readers.c \
 	kmemtraced/session-record.c kmemtraced/session-save.c \
-	kmemtraced/session-wait.c \
+	kmemtraced/session-stream.c kmemtraced/session-wait.c \
 	kmemtraced/snapshot-capture.c kmemtraced/snapshot-capture.h \
 	kmemtraced/event-source.c kmemtraced/event-source.h \
 	kmemtraced/filter-text.c kmemtraced/filter-text.h \

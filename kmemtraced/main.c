@@ -2,6 +2,7 @@
 /* kmemtraced: parses the options and prints all messages. See kmemtraced(8). */
 #include "config.h"
 
+#include <fcntl.h>
 #include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -83,11 +84,16 @@ static void print_summary(const KmtdSummary *summary, const char *directory,
 {
 	g_autofree char *line = kmtd_summary_line(summary);
 	g_autofree char *lost = kmtd_summary_advice(summary, memory_bytes());
-	g_autofree char *next = kmtd_summary_commands(summary, directory);
+	g_autofree char *next =
+		directory ? kmtd_summary_commands(summary, directory) : NULL;
 
 	if (lost)
 		print_warning(lost);
-	if (!quiet)
+	if (quiet)
+		return;
+	if (!directory)
+		fprintf(to, PROGRAM ": %s\n", line);
+	else
 		fprintf(to, PROGRAM ": %s\n\nNext:\n%s", line, next);
 }
 
@@ -150,7 +156,7 @@ static void parse_pids(const char *text, GArray *pids)
 /* Options on the command line; NULL, FALSE or 0: not given. */
 static struct {
 	char *directory, *source, *debugfs, *tracefs, *proc, *sys;
-	char *seconds, *buffer, *filter, *reader, *initramfs, *color;
+	char *seconds, *buffer, *filter, *reader, *initramfs, *stream, *color;
 	char **pid_lists, **cgroups;
 	gboolean children, keep_own, no_recover, stacks, force, snapshot,
 		version;
@@ -229,6 +235,10 @@ static const GOptionEntry entries[] = {
 	 "FILE"},
 	{"snapshot", 'S', 0, G_OPTION_ARG_NONE, &given.snapshot,
 	 "Save the snapshot that the kernel has taken, and exit", NULL},
+	{"stream", 0, 0, G_OPTION_ARG_STRING, &given.stream,
+	 "Write a stream to the open descriptor FD, for another program, "
+	 "instead of a capture",
+	 "FD"},
 	{"force", 'f', 0, G_OPTION_ARG_NONE, &given.force,
 	 "Replace an existing capture when the new one is complete", NULL},
 	KMT_COLOR_OPTION(&given.color),
@@ -243,6 +253,30 @@ static const GOptionEntry entries[] = {
 	 NULL, NULL},
 	G_OPTION_ENTRY_NULL,
 };
+
+/*
+ * Return the descriptor of --stream, which no command inherits. Exit on a
+ * mistake. Whether it can be written is checked later, as for a directory.
+ */
+static int parse_stream(const char *text)
+{
+	guint64 fd = 0;
+
+	if (!g_ascii_string_to_unsigned(text, 10, 0, G_MAXINT, &fd, NULL))
+		fail_usage("--stream '%s' is not the number of a descriptor",
+			   text);
+	if (fd == STDERR_FILENO)
+		fail_usage("--stream '%s' is the descriptor of the messages",
+			   text);
+	if (has_command && fd <= STDOUT_FILENO)
+		fail_usage("--stream '%s' is a descriptor of the command",
+			   text);
+	if (given.directory || given.force || given.snapshot || given.initramfs)
+		fail_usage("--stream writes no capture, and excludes -D, -f, "
+			   "-S and --initramfs");
+	(void)fcntl((int)fd, F_SETFD, FD_CLOEXEC);
+	return (int)fd;
+}
 
 /* Check which options can be combined. Exit on a mistake. */
 static void check_options(gboolean pids)
@@ -340,6 +374,7 @@ static void parse_options(char **argv, GArray *pids,
 	options->no_recover = given.no_recover;
 	options->stacks = given.stacks;
 	options->stack_depth = given.stack_depth;
+	options->stream_fd = given.stream ? parse_stream(given.stream) : -1;
 	options->directory = given.directory ? given.directory : ".";
 	options->has_directory = given.directory != NULL;
 	options->debugfs = given.debugfs;
@@ -488,9 +523,11 @@ int main(int argc, char **argv)
 		print_error(errors->pdata[i], captured);
 	if (captured)
 		print_summary(&summary,
-			      summary.directory ? summary.directory
-						: options.directory,
-			      argv_command ? stderr : stdout);
+			      summary.directory	      ? summary.directory
+			      : options.stream_fd < 0 ? options.directory
+						      : NULL,
+			      argv_command || options.stream_fd >= 0 ? stderr
+								     : stdout);
 	kmtd_summary_clear(&summary);
 	status = errors->len == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 	if (options.command)

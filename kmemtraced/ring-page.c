@@ -31,6 +31,14 @@ void kmtd_ring_end(KmtdRing *ring)
 	kmt_tracepoint_pairs_cut(&ring->pairs);
 }
 
+gint64 kmtd_ring_held_since(const KmtdRing *ring)
+{
+	const KmtTracepointPairs *pairs = &ring->pairs;
+
+	return pairs->n ? pairs->held[pairs->first].v2.v1.timestamp
+			: G_MAXINT64;
+}
+
 /*
  * Count a page or an event that cannot be read. An event before and an event
  * after the unreadable part must not be taken for the two events of one

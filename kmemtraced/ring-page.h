@@ -97,4 +97,10 @@ gsize kmtd_ring_next(KmtdRing *ring, struct kmemtrace_event_v2 *to, gsize max);
  */
 void kmtd_ring_end(KmtdRing *ring);
 
+/*
+ * Return the time of the first record that waits for further events, or
+ * G_MAXINT64 if none waits.
+ */
+gint64 kmtd_ring_held_since(const KmtdRing *ring);
+
 #endif

@@ -17,8 +17,13 @@ static void abandon(KmtdSession *session)
 {
 	for (guint i = 0; i < session->readers->len; i++)
 		kmtd_reader_abandon(session->readers->pdata[i]);
+	if (session->stream)
+		kmt_stream_writer_cancel(session->stream);
 	kmtd_live_clear(session->live);
-	session->ui->warning("no longer waiting for the disk");
+	session->ui->warning(session->stream
+				     ? "no longer waiting for the reader of "
+				       "the stream"
+				     : "no longer waiting for the disk");
 	if (!session->failed)
 		kmtd_session_add_error(
 			session,

@@ -70,16 +70,39 @@ static gboolean open_source(KmtdSession *session, GError **error)
  * kmemtraced processes with the same directory fails without touching the
  * kernel.
  */
-static gboolean open_output(KmtdSession *session, GError **error)
+static gboolean open_directory(KmtdSession *session, GError **error)
 {
 	const KmtCaptureDirectoryOptions options = {
 		.force = session->options->force,
 		.warning = session->ui->warning,
 	};
 
-	session->output = kmt_capture_writer_open(session->options->directory,
-						  &options, error);
-	return session->output != NULL;
+	KmtCaptureWriter *writer = kmt_capture_writer_open(
+		session->options->directory, &options, error);
+
+	if (!writer)
+		return FALSE;
+	session->output = kmtd_output_to_directory(writer);
+	return TRUE;
+}
+
+static gboolean open_output(KmtdSession *session, GError **error)
+{
+	int fd = session->options->stream_fd;
+
+	if (fd < 0)
+		return open_directory(session, error);
+	session->stream = kmt_stream_writer_new(fd, error);
+	if (!session->stream)
+		return FALSE;
+	session->output = kmtd_output_to_stream(session->stream, fd);
+	return TRUE;
+}
+
+static gboolean write_meta(KmtdSession *session, guint n_cpus, GError **error)
+{
+	return session->output->class->write_meta(
+		session->output, session->meta, n_cpus, FALSE, error);
 }
 
 /*
@@ -94,7 +117,10 @@ static gboolean start_cleanup(KmtdSession *session, GError **error)
 	if (source->class->initial_state(source, &state))
 		source->recovery = kmt_recovery_begin(&state);
 	session->cleanup = kmtd_cleanup_start(
-		kmt_capture_writer_fd(session->output), source, error);
+		session->output->directory
+			? kmt_capture_writer_fd(session->output->directory)
+			: -1,
+		source, error);
 	return session->cleanup != NULL;
 }
 
@@ -155,17 +181,16 @@ gboolean kmtd_session_prepare(KmtdSession *session, GError **error)
 	session->source->class->describe(session->source, session->meta);
 	if (!session->source->class->keeps_records)
 		describe_memory(session);
+	if (session->output->class->begin)
+		session->output->class->begin(session->output, session->source);
 	/*
 	 * Write kmemtrace.meta before the CPU files. A later kmemtraced does
 	 * not replace a directory with CPU files but without kmemtrace.meta,
 	 * because it does not recognise a capture there.
 	 */
-	if (!kmt_capture_writer_write_meta(session->output, session->meta, 0,
-					   error) ||
+	if (!write_meta(session, 0, error) ||
 	    !kmtd_session_follow_cpus(session, error) ||
-	    !kmt_capture_writer_write_meta(session->output, session->meta,
-					   kmtd_session_meta_cpus(session),
-					   error) ||
+	    !write_meta(session, kmtd_session_meta_cpus(session), error) ||
 	    (!session->was_enabled &&
 	     !kmtd_tables_copy(&session->tables, error)))
 		return FALSE;
@@ -188,6 +213,9 @@ void kmtd_session_clear(KmtdSession *session)
 	g_autoptr(KmtRecovery) recovery =
 		session->source ? session->source->recovery : NULL;
 
+	/* A reader that waits for the other side of the stream must end. */
+	if (session->stream)
+		kmt_stream_writer_cancel(session->stream);
 	g_clear_pointer(&session->live, kmtd_live_free);
 	g_ptr_array_unref(session->readers);
 	/* Free the source, which restores the kernel's state, while the cleanup
@@ -196,7 +224,8 @@ void kmtd_session_clear(KmtdSession *session)
 	g_clear_pointer(&session->source, kmtd_source_free);
 	kmt_recovery_remove(recovery);
 	g_clear_pointer(&session->cleanup, kmtd_cleanup_end);
-	g_clear_pointer(&session->output, kmt_capture_writer_close);
+	g_clear_pointer(&session->output, kmtd_output_free);
+	g_clear_pointer(&session->stream, kmt_stream_writer_free);
 	g_clear_pointer(&session->meta, g_key_file_unref);
 	kmtd_tables_clear(&session->tables);
 	if (session->signal_fd >= 0)

@@ -6,7 +6,7 @@
 #ifndef KMEMTRACED_SESSION_PRIVATE_H
 #define KMEMTRACED_SESSION_PRIVATE_H
 
-#include "lib/capture/capture-writer.h"
+#include "kmemtraced/capture-output.h"
 #include "kmemtraced/capture-session.h"
 #include "kmemtraced/cleanup-process.h"
 #include "kmemtraced/cpu-reader.h"
@@ -20,6 +20,19 @@
  */
 #define KMTD_SESSION_TICK_US ((gint64)G_USEC_PER_SEC)
 
+/* The ticks of a stream; see session-stream.c. */
+typedef struct {
+	atomic_uint n_pending; /* readers that have not done the round */
+	guint n_readers;       /* readers that existed when the round began */
+	gboolean is_open;      /* a round has begun and not ended */
+	guint64 round;	       /* number of the last round that has begun */
+	guint64 n_posted;      /* ticks so far */
+	gint64 last_ns;	       /* time of the last record of the last round */
+	gint64 watermark;      /* of the last tick */
+	gint64 next_us;	       /* monotonic time of the next round */
+	gint64 tables_us;      /* monotonic time of the next look at tables */
+} KmtdSessionTicks;
+
 /* A recording session. */
 typedef struct {
 	const KmtdSessionOptions *options;
@@ -27,7 +40,10 @@ typedef struct {
 	GPtrArray *errors;
 
 	KmtdSource *source;
-	KmtCaptureWriter *output;
+	KmtdOutput *output;
+	KmtStreamWriter *stream; /* NULL: output is a directory */
+	KmtdSessionTicks ticks;
+	KmtStreamEndReason end_reason; /* why the recording ended */
 	KmtdCleanup *cleanup;
 	KmtdLive *live;
 	GKeyFile *meta;
@@ -40,8 +56,9 @@ typedef struct {
 	gboolean was_enabled;
 	gboolean running; /* readers are started when they are created */
 	gboolean frozen;  /* saving a trace that was already switched off */
-	gboolean failed;  /* an error left the capture incomplete */
-	gint64 signal_us; /* monotonic time of the last stop signal */
+	gboolean has_write_error;   /* a failed write was reported */
+	gboolean failed;	    /* an error left the capture incomplete */
+	gint64 signal_us;	    /* monotonic time of the last stop signal */
 	guint n_stop_requests;	    /* stop requests so far */
 	gboolean warned_no_cleanup; /* warned: no cleanup process */
 } KmtdSession;
@@ -151,6 +168,26 @@ gboolean kmtd_session_wait_drained(KmtdSession *session);
  * has consumed its remaining records and ended.
  */
 void kmtd_session_drain(KmtdSession *session);
+
+/*
+ * If the session writes a stream: begin or end a round of ticks if it is time.
+ * Return the monotonic time of the next call; a reader may wake the main thread
+ * before.
+ */
+gint64 kmtd_session_tick(KmtdSession *session);
+
+/*
+ * Write the last counters, the last tick, and the end of the stream, and wait
+ * until the reader of the stream has accepted all frames.
+ */
+void kmtd_session_end_stream(KmtdSession *session, const KmtdSummary *summary);
+
+/*
+ * Report, once for all CPUs, that records of @cpu could not be written because
+ * of @errnum. @unsaved: bytes of all CPUs that were not written.
+ */
+void kmtd_session_add_write_error(KmtdSession *session, guint cpu, int errnum,
+				  guint64 unsaved);
 
 /*
  * Save figures, tables and meta file, and publish the capture if no error has

@@ -19,9 +19,8 @@ static gboolean add_reader(KmtdSession *session, guint cpu, GError **error)
 {
 	g_autoptr(KmtdReader) reader = NULL;
 	g_autoptr(KmtdCpuStream) stream = NULL;
-	KmtCaptureCpuWriter *writer = kmt_capture_writer_cpu_file(
-		session->output, cpu, session->source->record_bytes,
-		session->source->batch_bytes, error);
+	KmtCaptureCpuWriter *writer = session->output->class->cpu_writer(
+		session->output, session->source, cpu, error);
 
 	if (!writer)
 		return FALSE;
@@ -30,6 +29,9 @@ static gboolean add_reader(KmtdSession *session, guint cpu, GError **error)
 		kmt_capture_cpu_writer_free(writer);
 		return FALSE;
 	}
+	/* A stream is to show the records at once, also in overwrite mode. */
+	if (session->stream)
+		stream->read_at_end = FALSE;
 	reader = kmtd_reader_new(g_steal_pointer(&stream), cpu,
 				 session->source->record_bytes, writer,
 				 session->notify_fd, error);

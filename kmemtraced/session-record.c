@@ -62,6 +62,11 @@ static gboolean switched_off(KmtdSession *session)
 	return TRUE;
 }
 
+static gboolean stream_failed(const KmtdSession *session)
+{
+	return session->stream && kmt_stream_writer_error(session->stream);
+}
+
 void kmtd_session_poll_changes(KmtdSession *session, gboolean now)
 {
 	if (session->source->class->poll_changes)
@@ -82,15 +87,21 @@ void kmtd_session_record(KmtdSession *session, gint64 start_us)
 			? start_us + (gint64)(session->options->seconds *
 					      G_USEC_PER_SEC)
 			: G_MAXINT64;
+	KmtdCommand *command = session->options->command;
 	guint n_ended = 0;
 
+	session->end_reason = KMT_STREAM_END_STOPPED;
 	while (!stop_requested(session) &&
-	       !kmtd_session_check_readers(session, &n_ended)) {
+	       !kmtd_session_check_readers(session, &n_ended) &&
+	       !stream_failed(session)) {
 		gint64 now_us = g_get_monotonic_time();
+		gint64 round_us;
 		GError *error = NULL;
 
-		if (now_us >= end_us)
+		if (now_us >= end_us) {
+			session->end_reason = KMT_STREAM_END_TIME;
 			break;
+		}
 		kmtd_session_poll_changes(session, FALSE);
 		kmtd_session_restart_cleanup(session);
 		if (!kmtd_session_follow_cpus(session, &error)) {
@@ -100,10 +111,16 @@ void kmtd_session_record(KmtdSession *session, gint64 start_us)
 		if (now_us >= tick_us) {
 			update_live(session);
 			kmtd_session_follow_root(session);
-			if (switched_off(session))
+			if (switched_off(session)) {
+				session->end_reason = KMT_STREAM_END_SWITCHED;
 				break;
+			}
 			tick_us = MAX(tick_us + KMTD_SESSION_TICK_US, now_us);
 		}
-		kmtd_session_sleep_until(session, MIN(tick_us, end_us));
+		round_us = kmtd_session_tick(session);
+		kmtd_session_sleep_until(session,
+					 MIN(MIN(tick_us, end_us), round_us));
 	}
+	if (command && !kmtd_command_runs(command))
+		session->end_reason = KMT_STREAM_END_COMMAND;
 }

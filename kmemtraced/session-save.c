@@ -2,6 +2,8 @@
 /* Saves the figures, the tables and the meta file at the end of a session. */
 #include "config.h"
 
+#include <errno.h>
+
 #include "kmemtraced/session-private.h"
 #include "lib/capture/error.h"
 #include "lib/capture/meta.h"
@@ -16,16 +18,33 @@ static void collect_read_errors(KmtdSession *session)
 	}
 }
 
+void kmtd_session_add_write_error(KmtdSession *session, guint cpu, int errnum,
+				  guint64 unsaved)
+{
+	const KmtdOutput *output = session->output;
+	GError *error;
+
+	/* A cancelled stream has been reported. */
+	if (session->has_write_error || errnum == ECANCELED)
+		return;
+	session->has_write_error = TRUE;
+	error = output->class->write_error(output, cpu, errnum, unsaved);
+	if (error)
+		kmtd_session_add_error(session, error);
+	else
+		session->ui->note("the reader closed the stream, which ended "
+				  "the recording");
+}
+
 /*
  * Add a single write error for all CPUs, with the total number of bytes that
  * were not saved.
  */
 static void collect_write_errors(KmtdSession *session)
 {
-	const KmtdReader *first = NULL;
+	guint cpu = 0;
 	guint64 unsaved = 0;
 	int errnum = 0;
-	GError *error = NULL;
 
 	for (guint i = 0; i < session->readers->len; i++) {
 		KmtdReader *reader = session->readers->pdata[i];
@@ -35,20 +54,16 @@ static void collect_write_errors(KmtdSession *session)
 		if (r == 0)
 			r = kmt_capture_cpu_writer_sync(writer);
 		unsaved += kmt_capture_cpu_writer_unsaved(writer);
-		if (r < 0 && !first) {
-			first = reader;
+		if (r < 0 && errnum == 0) {
+			cpu = kmtd_reader_cpu(reader);
 			errnum = -r;
 		}
 	}
-	if (!first)
-		return;
-	kmt_capture_set_errno(&error, kmt_capture_write_error_code(errnum),
-			      errnum,
-			      "cannot write %s/cpu%u.out (%" G_GUINT64_FORMAT
-			      " bytes of trace were not saved)",
-			      kmt_capture_writer_path(session->output),
-			      kmtd_reader_cpu(first), unsaved);
-	kmtd_session_add_error(session, error);
+	/* A tick may have failed, although no record did. */
+	if (session->stream && errnum == 0)
+		errnum = -kmt_stream_writer_error(session->stream);
+	if (errnum)
+		kmtd_session_add_write_error(session, cpu, errnum, unsaved);
 }
 
 static int compare_cpus(const void *a, const void *b)
@@ -118,9 +133,21 @@ static void warn_not_replaced(KmtdSession *session)
 	g_autofree char *text = g_strdup_printf(
 		"the capture in %s was not replaced; the new one is in %s",
 		session->options->directory,
-		kmt_capture_writer_path(session->output));
+		kmt_capture_writer_path(session->output->directory));
 
 	session->ui->warning(text);
+}
+
+static void publish(KmtdSession *session, KmtdSummary *summary)
+{
+	KmtCaptureWriter *directory = session->output->directory;
+	GError *error = NULL;
+
+	if (!session->failed && !kmt_capture_writer_publish(directory, &error))
+		kmtd_session_add_error(session, error);
+	if (kmt_capture_writer_is_staged(directory))
+		warn_not_replaced(session);
+	summary->directory = g_strdup(kmt_capture_writer_path(directory));
 }
 
 /*
@@ -144,15 +171,12 @@ void kmtd_session_save(KmtdSession *session, KmtdSummary *summary)
 	kmt_capture_meta_end(session->meta, summary->bytes,
 			     summary->lost_known ? &summary->lost : NULL,
 			     !session->failed);
-	if (!kmt_capture_writer_end_meta(session->output, session->meta,
-					 kmtd_session_meta_cpus(session),
-					 &error) ||
-	    !kmt_capture_writer_sync(session->output, &error))
+	if (!session->output->class->write_meta(session->output, session->meta,
+						kmtd_session_meta_cpus(session),
+						TRUE, &error))
 		kmtd_session_add_error(session, g_steal_pointer(&error));
-	if (!session->failed &&
-	    !kmt_capture_writer_publish(session->output, &error))
-		kmtd_session_add_error(session, error);
-	if (kmt_capture_writer_is_staged(session->output))
-		warn_not_replaced(session);
-	summary->directory = g_strdup(kmt_capture_writer_path(session->output));
+	if (session->stream)
+		kmtd_session_end_stream(session, summary);
+	else
+		publish(session, summary);
 }

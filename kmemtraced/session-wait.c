@@ -87,6 +87,10 @@ void kmtd_session_sleep_until(KmtdSession *session, gint64 when_us)
 		{.fd = session->notify_fd, .events = POLLIN},
 		{.fd = session->watch_fd, .events = POLLIN},
 		{.fd = session->source->changes_fd, .events = POLLIN},
+		{.fd = session->stream
+			       ? kmt_stream_writer_poll_fd(session->stream)
+			       : -1,
+		 .events = POLLOUT},
 	};
 	gint64 wait_us = MAX(when_us - g_get_monotonic_time(), 0);
 

@@ -31,9 +31,10 @@ typedef struct {
 	const KmtdSessionOptions *options;
 	const KmtdSessionUi *ui;
 	KmtdControl *control;
-	GHashTable *state; /* all keys of snapshot/take */
-	GArray *cpus;	   /* of SnapshotCpu, ascending */
-	KmtCaptureWriter *output;
+	GHashTable *state;	  /* all keys of snapshot/take */
+	GArray *cpus;		  /* of SnapshotCpu, ascending */
+	KmtdOutput *files;	  /* output for the tables; owns it */
+	KmtCaptureWriter *output; /* the directory of files */
 	GKeyFile *meta;
 	KmtdTables tables;
 	guint record_bytes;
@@ -287,7 +288,7 @@ static gboolean save_cpus(Snapshot *snapshot, KmtdSummary *summary,
 
 static gboolean save_tables(Snapshot *snapshot, GError **error)
 {
-	snapshot->tables.output = snapshot->output;
+	snapshot->tables.output = snapshot->files;
 	snapshot->tables.proc = snapshot->options->proc;
 	snapshot->tables.directory = kmtd_control_path(snapshot->control);
 	snapshot->tables.warning = snapshot->ui->warning;
@@ -328,6 +329,7 @@ static gboolean save(Snapshot *snapshot, KmtdSummary *summary, GError **error)
 	if (!snapshot->output)
 		return FALSE;
 	kmtd_other_files_warn(snapshot->options, snapshot->ui);
+	snapshot->files = kmtd_output_to_directory(snapshot->output);
 	if (!make_meta(snapshot, summary, error) ||
 	    !save_cpus(snapshot, summary, error) ||
 	    !save_tables(snapshot, error) || !check_same(snapshot, error))
@@ -376,7 +378,7 @@ gboolean kmtd_snapshot_save(const KmtdSessionOptions *options,
 	g_array_unref(snapshot.cpus);
 	if (!ok && snapshot.output)
 		kmt_capture_writer_undo(snapshot.output);
-	g_clear_pointer(&snapshot.output, kmt_capture_writer_close);
+	g_clear_pointer(&snapshot.files, kmtd_output_free);
 	g_clear_pointer(&snapshot.meta, g_key_file_unref);
 	g_clear_pointer(&snapshot.state, g_hash_table_unref);
 	kmtd_tables_clear(&snapshot.tables);

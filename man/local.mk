@@ -4,6 +4,7 @@ dist_man_MANS += \
 	man/kmemtrace-check.1 \
 	man/kmemtrace-import.1 \
 	man/kmemtrace-report.1 \
+	man/kmemtrace-top.8 \
 	man/kmemtrace.5 \
 	man/kmemtrace_check.1 \
 	man/kmemtraced.8

@@ -168,13 +168,8 @@ KmtCaptureCpuWriter *kmt_capture_writer_small_cpu_file(KmtCaptureWriter *output,
 			     KMT_CAPTURE_CPU_WRITER_SMALL, error);
 }
 
-/*
- * Return whether all addresses in a block of kallsyms are 0. Each line begins
- * with an address. *in_address is TRUE before the first block; it stores
- * whether the next block begins within an address.
- */
-static gboolean addresses_are_zero(const char *block, gsize n_bytes,
-				   gboolean *in_address)
+gboolean kmt_capture_addresses_are_zero(const char *block, gsize n_bytes,
+					gboolean *in_address)
 {
 	for (gsize i = 0; i < n_bytes; i++) {
 		if (block[i] == '\n')
@@ -222,7 +217,8 @@ static gboolean copy(int from, const char *source, KmtCaptureCpuWriter *sink,
 					      errno, "cannot read %s", source);
 			return FALSE;
 		}
-		zero = zero && addresses_are_zero(to, (gsize)n, &in_address);
+		zero = zero && kmt_capture_addresses_are_zero(to, (gsize)n,
+							      &in_address);
 		r = kmt_capture_cpu_writer_add(sink, (gsize)n);
 	}
 	ok = finish(sink, r, path, error);

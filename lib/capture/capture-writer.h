@@ -84,6 +84,14 @@ gboolean kmt_capture_writer_copy_table(KmtCaptureWriter *output,
 				       gboolean *hidden, GError **error);
 
 /*
+ * Return whether all addresses in a block of kallsyms are 0. Each line begins
+ * with an address. *in_address is TRUE before the first block; it stores
+ * whether the next block begins within an address.
+ */
+gboolean kmt_capture_addresses_are_zero(const char *block, gsize n_bytes,
+					gboolean *in_address);
+
+/*
  * Write text into the capture as the file name. If writing fails, an existing
  * file of that name remains unchanged.
  */

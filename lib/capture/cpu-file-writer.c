@@ -21,7 +21,10 @@
 #define BLOCK_BYTES 4096
 
 struct kmt_capture_cpu_writer {
-	int fd;
+	int fd;			    /* -1 with a receiver */
+	KmtCaptureCpuSink receiver; /* receives the records; NULL: the file */
+	void *receiver_data;
+	guint cpu;   /* CPU of the receiver's records */
 	bool direct; /* O_DIRECT is set on fd */
 	bool closed; /* no more bytes are accepted */
 	int error;   /* negative errno of the write that failed, or 0 */
@@ -60,13 +63,9 @@ static void set_direct(KmtCaptureCpuWriter *sink, bool on)
 		sink->direct = on;
 }
 
-static bool allocate(KmtCaptureCpuWriter *sink,
-		     KmtCaptureCpuWriterMemory memory)
+static bool allocate(KmtCaptureCpuWriter *sink, gsize n_bytes, bool is_locked)
 {
-	bool is_locked = memory == KMT_CAPTURE_CPU_WRITER_LOCKED;
-
-	sink->buffer_bytes = is_locked ? KMT_CAPTURE_CPU_WRITER_BUFFER_BYTES
-				       : 2 * sink->chunk_bytes;
+	sink->buffer_bytes = n_bytes;
 	/* Populate a locked buffer now, so that no write to the buffer
 	 * allocates a page while the kernel is traced. */
 	sink->buffer = mmap(NULL, sink->buffer_bytes, PROT_READ | PROT_WRITE,
@@ -90,6 +89,7 @@ kmt_capture_cpu_writer_new(int dir_fd, const char *name, gsize record_bytes,
 			   GError **error)
 {
 	g_autoptr(KmtCaptureCpuWriter) sink = g_new0(KmtCaptureCpuWriter, 1);
+	bool is_locked = memory == KMT_CAPTURE_CPU_WRITER_LOCKED;
 
 	sink->record_bytes = record_bytes;
 	sink->chunk_bytes = kmt_capture_cpu_writer_chunk_bytes(record_bytes);
@@ -111,15 +111,43 @@ kmt_capture_cpu_writer_new(int dir_fd, const char *name, gsize record_bytes,
 	}
 	kmt_capture_owner_give(sink->fd);
 	/* Only a program that records has to bypass the page cache. */
-	if (memory == KMT_CAPTURE_CPU_WRITER_LOCKED)
+	if (is_locked)
 		set_direct(sink, true);
-	if (!allocate(sink, memory)) {
+	if (!allocate(sink,
+		      is_locked ? KMT_CAPTURE_CPU_WRITER_BUFFER_BYTES
+				: 2 * sink->chunk_bytes,
+		      is_locked)) {
 		kmt_capture_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, errno,
 				      "no memory to write %s", name);
 		unlinkat(dir_fd, name, 0);
 		return NULL;
 	}
 	return g_steal_pointer(&sink);
+}
+
+KmtCaptureCpuWriter *kmt_capture_cpu_writer_new_sink(KmtCaptureCpuSink receiver,
+						     void *data, guint cpu,
+						     gsize record_bytes,
+						     gsize batch_bytes,
+						     GError **error)
+{
+	g_autoptr(KmtCaptureCpuWriter) sink = g_new0(KmtCaptureCpuWriter, 1);
+	/* A batch, the record of a loss before it, and as much again. */
+	gsize needed = 2 * (batch_bytes + record_bytes);
+
+	sink->fd = -1;
+	sink->receiver = receiver;
+	sink->receiver_data = data;
+	sink->cpu = cpu;
+	sink->record_bytes = record_bytes;
+	sink->chunk_bytes = kmt_capture_cpu_writer_chunk_bytes(record_bytes);
+	sink->batch_bytes = KMT_CAPTURE_CPU_WRITER_SINK_BYTES;
+	needed = MAX(needed, KMT_CAPTURE_CPU_WRITER_BUFFER_BYTES);
+	if (allocate(sink, needed - needed % sink->chunk_bytes, true))
+		return g_steal_pointer(&sink);
+	kmt_capture_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, errno,
+			      "no memory to write the records of CPU %u", cpu);
+	return NULL;
 }
 
 void kmt_capture_cpu_writer_free(KmtCaptureCpuWriter *sink)
@@ -146,6 +174,20 @@ static guint64 cut(KmtCaptureCpuWriter *sink, guint64 n_bytes)
 	return whole;
 }
 
+/* Pass n_bytes to the receiver. Return the number of bytes that it accepted. */
+static gsize pass_on(KmtCaptureCpuWriter *sink, const guint8 *from,
+		     gsize n_bytes)
+{
+	sink->error =
+		sink->receiver(sink->receiver_data, sink->cpu, from, n_bytes);
+	if (sink->error) {
+		sink->closed = true;
+		return 0;
+	}
+	figure_add(&sink->written, n_bytes);
+	return n_bytes;
+}
+
 /* Append n_bytes of complete records to the file. Return the number of written
  * bytes. */
 static gsize write_from(KmtCaptureCpuWriter *sink, const guint8 *from,
@@ -154,6 +196,8 @@ static gsize write_from(KmtCaptureCpuWriter *sink, const guint8 *from,
 	guint64 start = kmt_capture_cpu_writer_written(sink);
 	gsize done = 0;
 
+	if (sink->receiver)
+		return sink->closed ? 0 : pass_on(sink, from, n_bytes);
 	while (done < n_bytes && !sink->closed) {
 		ssize_t n = pwrite(sink->fd, from + done, n_bytes - done,
 				   (off_t)(start + done));
@@ -227,12 +271,41 @@ static bool is_worth_it(const KmtCaptureCpuWriter *sink, const void *from,
 {
 	guint64 place = kmt_capture_cpu_writer_written(sink) + sink->fill;
 
-	if (sink->closed)
+	if (sink->closed || sink->receiver)
 		return false;
 	/* With O_DIRECT, small writes would add more events to the trace. */
 	return !sink->direct ||
 	       (n_bytes >= sink->batch_bytes &&
 		(place | (guintptr)from | n_bytes) % BLOCK_BYTES == 0);
+}
+
+/* Enlarge the buffer to more than n_bytes. Return 0 or the negative errno. */
+static int enlarge(KmtCaptureCpuWriter *sink, gsize n_bytes)
+{
+	gsize needed = n_bytes + sink->chunk_bytes;
+	void *buffer;
+
+	needed -= needed % sink->chunk_bytes;
+	buffer = mremap(sink->buffer, sink->buffer_bytes, needed,
+			MREMAP_MAYMOVE);
+	if (buffer == MAP_FAILED) {
+		sink->error = -errno;
+		kmt_capture_cpu_writer_discard(sink);
+		return sink->error;
+	}
+	sink->buffer = buffer;
+	sink->buffer_bytes = needed;
+	return 0;
+}
+
+int kmt_capture_cpu_writer_reserve(KmtCaptureCpuWriter *sink, gsize n_bytes)
+{
+	if (!sink->receiver || sink->closed ||
+	    sink->fill + n_bytes < sink->buffer_bytes)
+		return sink->error;
+	write_out(sink, sink->fill);
+	return n_bytes < sink->buffer_bytes ? sink->error
+					    : enlarge(sink, n_bytes);
 }
 
 int kmt_capture_cpu_writer_append(KmtCaptureCpuWriter *sink, const void *from,
@@ -287,12 +360,18 @@ int kmt_capture_cpu_writer_flush(KmtCaptureCpuWriter *sink)
 
 	if (sink->closed)
 		return sink->error;
-	if (sink->direct) {
-		if (sink->fill < sink->batch_bytes)
-			return 0;
+	if ((sink->direct || sink->receiver) && sink->fill < sink->batch_bytes)
+		return 0;
+	if (sink->direct)
 		unit = sink->chunk_bytes;
-	}
 	return write_out(sink, sink->fill - sink->fill % unit);
+}
+
+int kmt_capture_cpu_writer_flush_all(KmtCaptureCpuWriter *sink)
+{
+	if (sink->closed || sink->fill < sink->record_bytes)
+		return sink->error;
+	return write_out(sink, sink->fill - sink->fill % sink->record_bytes);
 }
 
 int kmt_capture_cpu_writer_finish(KmtCaptureCpuWriter *sink)
@@ -324,6 +403,8 @@ int kmt_capture_cpu_writer_sync(KmtCaptureCpuWriter *sink)
 {
 	int r;
 
+	if (sink->receiver)
+		return 0;
 	do
 		r = fsync(sink->fd);
 	while (r < 0 && errno == EINTR);

@@ -42,6 +42,9 @@ G_STATIC_ASSERT(KMT_CAPTURE_CPU_WRITER_BUFFER_BYTES %
 			KMT_CAPTURE_CPU_WRITER_CHUNK_STACK_BYTES ==
 		0);
 
+/* Bytes that a writer with a sink gathers before a flush. */
+#define KMT_CAPTURE_CPU_WRITER_SINK_BYTES (128 * 1024)
+
 typedef enum {
 	/* A buffer of KMT_CAPTURE_CPU_WRITER_BUFFER_BYTES, populated by the
 	 * function new and locked in memory if the limits permit. The file is
@@ -55,6 +58,13 @@ typedef enum {
 typedef struct kmt_capture_cpu_writer KmtCaptureCpuWriter;
 
 /*
+ * Receives complete records instead of a file. Return 0, or a negative errno if
+ * they are lost.
+ */
+typedef int (*KmtCaptureCpuSink)(void *data, guint cpu, const guint8 *records,
+				 gsize n_bytes);
+
+/*
  * Create the file name with mode 0600 in the directory dir_fd; the file must
  * not exist. record_bytes must divide
  * kmt_capture_cpu_writer_chunk_bytes(record_bytes).
@@ -65,6 +75,18 @@ KmtCaptureCpuWriter *
 kmt_capture_cpu_writer_new(int dir_fd, const char *name, gsize record_bytes,
 			   gsize batch_bytes, KmtCaptureCpuWriterMemory memory,
 			   GError **error);
+
+/*
+ * Create a writer that passes the records of a CPU to sink. The buffer is
+ * locked and has room for batch_bytes at least; kmt_capture_cpu_writer_flush()
+ * passes nothing before KMT_CAPTURE_CPU_WRITER_SINK_BYTES are buffered. Return
+ * NULL and set an error on failure.
+ */
+KmtCaptureCpuWriter *kmt_capture_cpu_writer_new_sink(KmtCaptureCpuSink sink,
+						     void *data, guint cpu,
+						     gsize record_bytes,
+						     gsize batch_bytes,
+						     GError **error);
 
 /* Close the file and free the writer. Data in the buffer is lost. */
 void kmt_capture_cpu_writer_free(KmtCaptureCpuWriter *sink);
@@ -83,6 +105,13 @@ void *kmt_capture_cpu_writer_room(KmtCaptureCpuWriter *sink, gsize *n_bytes);
  * failed write.
  */
 int kmt_capture_cpu_writer_add(KmtCaptureCpuWriter *sink, gsize n_bytes);
+
+/*
+ * Prepare a writer with a sink for calls of append that add n_bytes in total:
+ * these records stay in the buffer, so that take_back can remove them until the
+ * next flush. The function has no effect on a writer of a file.
+ */
+int kmt_capture_cpu_writer_reserve(KmtCaptureCpuWriter *sink, gsize n_bytes);
 
 /*
  * Add the n_bytes of complete records at from. The function writes the records
@@ -105,6 +134,12 @@ int kmt_capture_cpu_writer_take_back(KmtCaptureCpuWriter *sink, gsize n_bytes);
  * O_DIRECT, it writes all complete records.
  */
 int kmt_capture_cpu_writer_flush(KmtCaptureCpuWriter *sink);
+
+/*
+ * Pass all buffered records to the sink, however few they are. For a writer
+ * with a sink only.
+ */
+int kmt_capture_cpu_writer_flush_all(KmtCaptureCpuWriter *sink);
 
 /* Write all remaining complete records. An incomplete one counts as unsaved. */
 int kmt_capture_cpu_writer_finish(KmtCaptureCpuWriter *sink);

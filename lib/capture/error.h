@@ -70,6 +70,7 @@ typedef enum {
 	KMT_DAEMON_ERROR_STOPPED,      /* tracing stopped instead of a
 					* snapshot */
 	KMT_DAEMON_ERROR_REPLACED,     /* the snapshot was replaced or freed */
+	KMT_DAEMON_ERROR_STREAM,       /* the stream cannot be written */
 	KMT_DAEMON_N_ERRORS
 } KmtDaemonError;
 

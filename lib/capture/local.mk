@@ -9,6 +9,8 @@ lib_capture_libcapture_a_SOURCES = \
 	lib/capture/names.c lib/capture/names.h \
 	lib/capture/owner.c lib/capture/owner.h \
 	lib/capture/replace.c lib/capture/replace.h \
+	lib/capture/stream-format.h \
+	lib/capture/stream-writer.c lib/capture/stream-writer.h \
 	lib/capture/subbufs.c lib/capture/subbufs.h \
 	lib/capture/sync.c lib/capture/sync.h
 lib_capture_libcapture_a_CFLAGS = $(AM_CFLAGS)

@@ -17,6 +17,7 @@
 #include "lib/cli/color.h"
 #include "lib/cli/pager.h"
 #include "lib/cli/progress.h"
+#include "lib/cli/fatal-exit.h"
 #include "lib/base/printable.h"
 
 void kmt_cli_raise_file_limit(void)
@@ -172,6 +173,7 @@ static char *sigbus_text;
 static void on_sigbus(int number)
 {
 	kmt_pager_abandon();
+	kmt_cli_call_fatal_exit();
 	/* If write() fails too, only the exit status reports the error. */
 	if (write(STDERR_FILENO, sigbus_text, strlen(sigbus_text)) < 0)
 		_exit(EXIT_FAILURE);

@@ -27,6 +27,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/cli/fatal-exit.h"
 #include "lib/cli/out-of-memory.h"
 #include "lib/cli/pager.h"
 
@@ -153,6 +154,7 @@ static void *check(void *p)
 		return p;
 	kmt_pager_abandon();
 	/* If write() fails too, only the exit status reports the error. */
+	kmt_cli_call_fatal_exit();
 	if (write(STDERR_FILENO, message, message_bytes) < 0)
 		_exit(exit_status);
 	_exit(exit_status);

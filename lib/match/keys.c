@@ -165,6 +165,14 @@ static guint32 add_cgroup(KmtMatchKeys *keys, guint32 owner, const char *cgroup)
 			     : owner;
 }
 
+static const char *task_name_of(const KmtMatchKeys *keys, guint32 pid,
+				gint64 time)
+{
+	if (keys->task_name)
+		return keys->task_name(keys->task_name_user, pid, time);
+	return kmt_input_tables_task_name(keys->tables, pid, time, NULL);
+}
+
 /* Return the number of the owner of an ALLOC with its cgroup. */
 static guint32 owner_of(KmtMatchKeys *keys, const KmtInputRawEvent *event,
 			guint16 file)
@@ -189,8 +197,7 @@ static guint32 owner_of(KmtMatchKeys *keys, const KmtInputRawEvent *event,
 	if (parts & KMT_MATCH_KEY_CONTEXT)
 		word |= (guint64)(owner.flags & CONTEXT_FLAGS) << CONTEXT_SHIFT;
 	if (parts & KMT_MATCH_KEY_COMM)
-		comm = kmt_input_tables_task_name(keys->tables, owner.pid,
-						  event->timestamp, NULL);
+		comm = task_name_of(keys, owner.pid, event->timestamp);
 	if (parts & KMT_MATCH_KEY_CGROUP)
 		cgroup = kmt_input_tables_cgroup(keys->tables, owner.pid,
 						 event->timestamp);
@@ -203,6 +210,13 @@ void kmt_match_keys_set_phases(KmtMatchKeys *keys, const gint64 *starts,
 {
 	keys->starts = starts;
 	keys->n_starts = n;
+}
+
+void kmt_match_keys_set_task_names(KmtMatchKeys *keys,
+				   KmtMatchTaskName task_name, gpointer user)
+{
+	keys->task_name = task_name;
+	keys->task_name_user = user;
 }
 
 /*

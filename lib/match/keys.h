@@ -42,6 +42,13 @@ typedef struct {
 	gint64 time; /* ns */
 } KmtMatchTagEnd;
 
+/*
+ * Returns the name of a task at a time, in ns, or NULL if it is unknown. Equal
+ * names have equal pointers, which are valid as long as the keys.
+ */
+typedef const char *(*KmtMatchTaskName)(gpointer user, guint32 pid,
+					gint64 time);
+
 /* log2 of the slots of a direct-mapped cache that finds frequent classes. */
 #define KMT_MATCH_CLASS_CACHE_BITS 11
 
@@ -85,7 +92,9 @@ typedef struct {
 	guint phase;			/* phase of the last record */
 	const KmtMatchTagEnd *tag_ends; /* array of n_tag_ends */
 	guint n_tag_ends;
-	gint64 last_tag_end; /* the latest time in tag_ends */
+	gint64 last_tag_end;	    /* the latest time in tag_ends */
+	KmtMatchTaskName task_name; /* replaces tables; NULL: none */
+	gpointer task_name_user;
 	KmtMatchClassSlot cache[1 << KMT_MATCH_CLASS_CACHE_BITS];
 } KmtMatchKeys;
 
@@ -117,6 +126,11 @@ void kmt_match_keys_set_phases(KmtMatchKeys *keys, const gint64 *starts,
  */
 void kmt_match_keys_set_tag_ends(KmtMatchKeys *keys, const KmtMatchTagEnd *ends,
 				 guint n);
+
+/* For KMT_MATCH_KEY_COMM: take the names of tasks from task_name instead of the
+ * tables. Call this function before the first record. */
+void kmt_match_keys_set_task_names(KmtMatchKeys *keys,
+				   KmtMatchTaskName task_name, gpointer user);
 
 typedef struct {
 	guint64 call_site;

@@ -11,6 +11,7 @@ lib_match_libmatch_a_SOURCES = \
 	lib/match/merge.c lib/match/merge.h lib/match/merge-private.h \
 	lib/match/merge-cursor.c lib/match/merge-notes.c \
 	lib/match/merge-two-files.c \
+	lib/match/online.c lib/match/online.h \
 	lib/match/object-table.c lib/match/object-table.h \
 	lib/match/pending.c \
 	lib/match/pipeline.c lib/match/pipeline.h \

@@ -13,7 +13,8 @@ gboolean kmt_match_cursor_next_batch(KmtMatchCursor *s)
 
 	kmt_input_buffer_unref(s->buffer);
 	s->buffer = NULL;
-	if (!kmt_input_reader_next(s->source, &batch))
+	if (!(s->next_batch ? s->next_batch(s->user, s->file->position, &batch)
+			    : kmt_input_reader_next(s->source, &batch)))
 		return FALSE;
 	s->next = batch.records;
 	s->end = batch.records + batch.n * batch.stride;

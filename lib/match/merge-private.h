@@ -30,6 +30,9 @@ typedef struct {
 			    * buffer */
 	KmtInputReader *source;
 	const KmtInputCpuFile *file;
+	/* Set by kmt_match_merge_set_source(): replaces source. NULL: none. */
+	KmtMatchNextBatch next_batch;
+	gpointer user;
 } KmtMatchCursor;
 
 /* A file in the tree. id is the index of its cursor. At the end of the file, id

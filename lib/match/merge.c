@@ -31,13 +31,24 @@ static void replay(KmtMatchMerge *merge, guint leaf, KmtMatchTreeItem r)
 	merge->winner = r;
 }
 
+/* Return the item of file i for the tree, whether the tree had it before or
+ * not.
+ */
+static KmtMatchTreeItem leaf_item(KmtMatchMerge *merge, guint32 i)
+{
+	const KmtMatchCursor *s = &merge->cursors[i];
+
+	return s->next == s->end ? kmt_match_cursor_item(merge, i)
+				 : (KmtMatchTreeItem){s->now, i};
+}
+
 /* Build the tree below a node, and return its winner. */
 static KmtMatchTreeItem play(KmtMatchMerge *merge, guint node)
 {
 	KmtMatchTreeItem a, b;
 
 	if (node >= merge->n)
-		return kmt_match_cursor_item(merge, node - merge->n);
+		return leaf_item(merge, node - merge->n);
 	a = play(merge, 2 * node);
 	b = play(merge, 2 * node + 1);
 	merge->losers[node] = kmt_match_item_is_before(a, b) ? b : a;
@@ -86,6 +97,32 @@ void kmt_match_merge_free(KmtMatchMerge *merge)
 	g_free(merge->losers);
 	g_free(merge->cursors);
 	g_free(merge);
+}
+
+void kmt_match_merge_set_source(KmtMatchMerge *merge,
+				KmtMatchNextBatch next_batch, gpointer user)
+{
+	guint i;
+
+	for (i = 0; i < merge->n; i++) {
+		merge->cursors[i].next_batch = next_batch;
+		merge->cursors[i].user = user;
+	}
+}
+
+void kmt_match_merge_resume(KmtMatchMerge *merge, gint64 until)
+{
+	guint i;
+
+	/* Before the first record, merge->now is G_MAXINT64. */
+	for (i = 0; merge->now != G_MAXINT64 && i < merge->n; i++) {
+		KmtMatchCursor *s = &merge->cursors[i];
+
+		if (s->next == s->end)
+			s->now = MAX(s->now, merge->now);
+	}
+	merge->stop = until;
+	merge->winner = play(merge, 1);
 }
 
 void kmt_match_merge_stop_after(KmtMatchMerge *merge, gint64 stop_ns,

@@ -34,6 +34,28 @@ void kmt_match_merge_stop_after(KmtMatchMerge *merge, gint64 stop_ns,
  * kmt_match_merge_fill() has returned FALSE. */
 gboolean kmt_match_merge_stopped(const KmtMatchMerge *merge);
 
+/*
+ * Stores the next records of a file in *batch, as kmt_input_reader_next() does.
+ * Returns FALSE if there are none at present. file is an index in
+ * capture->files.
+ */
+typedef gboolean (*KmtMatchNextBatch)(gpointer user, guint file,
+				      KmtInputBatch *batch);
+
+/* Read the records of all files from next_batch, in the byte order of this
+ * host, instead of from the files, which have no records. */
+void kmt_match_merge_set_source(KmtMatchMerge *merge,
+				KmtMatchNextBatch next_batch, gpointer user);
+
+/*
+ * Continue a merge with a source: ask it again for the records of each file
+ * that had none, and let kmt_match_merge_fill() stop after the records of
+ * merged time until. A record that the source delivers late, after later
+ * records were merged, is sorted as if it had the time of the last merged
+ * record.
+ */
+void kmt_match_merge_resume(KmtMatchMerge *merge, gint64 until);
+
 /* Position of a record. */
 typedef struct {
 	const KmtInputCpuFile *file;

@@ -340,7 +340,7 @@ step_completions()
 step_clang_format()
 {
 	cd "$kmt_top"
-	tree_files | grep -E '^(bench|check|fuzz|import|kmemtraced|lib|report|tests)/.*\.[ch]$' |
+	tree_files | grep -E '^(bench|check|fuzz|import|kmemtraced|lib|report|tests|top)/.*\.[ch]$' |
 		xargs clang-format --dry-run -Werror
 }
 
@@ -402,6 +402,29 @@ step_bpf()
 	kmt_build_programs "$builddir"
 	PYTHONDONTWRITEBYTECODE=1 python3 "$kmt_top/tests/kmemtraced/bpf-live.py" \
 		"$work/bpf"
+}
+
+# bench/top counts instructions and bytes, which do not depend on the load.
+step_top()
+{
+	local test
+
+	"$kmt_top/scripts/install-deps" lint screen
+	kmt_build_programs "$builddir"
+	make -s -C "$builddir" bench/generate
+	for test in figures streams screen terminal; do
+		top_builddir=$builddir top_srcdir=$kmt_top \
+			PYTHONPATH=$kmt_top/tests/lib PYTHONDONTWRITEBYTECODE=1 \
+			python3 "$kmt_top/tests/top/$test.py"
+	done
+	"$kmt_top/bench/top" --strict --builddir "$builddir" --events 300k
+}
+
+step_top_live()
+{
+	kmt_build_programs "$builddir"
+	top_builddir=$builddir PYTHONDONTWRITEBYTECODE=1 \
+		python3 "$kmt_top/tests/top/top-live.py" "$work/top-live"
 }
 
 # The test mounts tracefs as in step ftrace. trace-cmd uses the tracing of the

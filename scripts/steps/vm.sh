@@ -357,6 +357,13 @@ buffers()
 step_buffers() { buffers buffers slub "" --memory 256; }
 
 # Record the same work with both sources at the same time.
+step_top_guest()
+{
+	guest slub "$work/top-guest" top.sh --append kmemtrace.subbufs=60
+	top_builddir=$builddir PYTHONPATH=$kmt_top/tests/lib \
+		python3 "$kmt_top/tests/vm/top.py" "$work/top-guest"
+}
+
 step_ftrace_guest()
 {
 	guest slub "$work/ftrace-guest" ftrace.sh --append kmemtrace.subbufs=60

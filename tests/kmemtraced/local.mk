@@ -22,6 +22,7 @@ KMEMTRACED_TESTS = \
 	tests/kmemtraced/signals.py \
 	tests/kmemtraced/snapshot.py \
 	tests/kmemtraced/start-errors.py \
+	tests/kmemtraced/stream.py \
 	tests/kmemtraced/writing.py
 TESTS += $(KMEMTRACED_TESTS)
 EXTRA_DIST += $(KMEMTRACED_TESTS)
@@ -43,6 +44,13 @@ tests_kmemtraced_initramfs_unit_SOURCES = \
 tests_kmemtraced_initramfs_unit_CPPFLAGS = $(AM_CPPFLAGS)
 tests_kmemtraced_initramfs_unit_LDADD = $(GLIB_LIBS)
 TESTS += tests/kmemtraced/initramfs-unit
+
+check_PROGRAMS += tests/kmemtraced/stream-writer-unit
+tests_kmemtraced_stream_writer_unit_SOURCES = \
+	tests/kmemtraced/stream-writer-unit.c
+tests_kmemtraced_stream_writer_unit_CPPFLAGS = $(AM_CPPFLAGS)
+tests_kmemtraced_stream_writer_unit_LDADD = $(KMT_CAPTURE_LIBS)
+TESTS += tests/kmemtraced/stream-writer-unit
 
 check_PROGRAMS += tests/kmemtraced/summary-unit
 tests_kmemtraced_summary_unit_SOURCES = \

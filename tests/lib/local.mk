@@ -15,6 +15,7 @@ EXTRA_DIST += \
 	tests/lib/large_captures.py \
 	tests/lib/live_tracefs.py \
 	tests/lib/mkcapture.py \
+	tests/lib/mkstream.py \
 	tests/lib/perf_files.py \
 	tests/lib/pprof_files.py \
 	tests/lib/random_captures.py \
@@ -28,8 +29,12 @@ EXTRA_DIST += \
 	tests/lib/report_case.py \
 	tests/lib/seeds.py \
 	tests/lib/source_case.py \
+	tests/lib/stream_parser.py \
 	tests/lib/target.py \
 	tests/lib/terminal.py \
+	tests/lib/top_case.py \
+	tests/lib/top_compare.py \
+	tests/lib/tmux_case.py \
 	tests/lib/trace_dat_files.py
 
 check_PROGRAMS += tests/lib/preload-malloc.so
