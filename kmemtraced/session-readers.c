@@ -2,6 +2,7 @@
 /* The readers of a session: one for each CPU that the source supplies. */
 #include "config.h"
 
+#include <errno.h>
 #include <unistd.h>
 
 #include "kmemtraced/session-private.h"
@@ -152,4 +153,22 @@ gboolean kmtd_session_check_readers(KmtdSession *session, guint *n_ended)
 		}
 	}
 	return n == 0 && session->readers->len > 0;
+}
+
+void kmtd_session_add_write_error(KmtdSession *session, guint cpu, int errnum,
+				  guint64 unsaved)
+{
+	const KmtdOutput *output = session->output;
+	GError *error;
+
+	/* A cancelled stream has been reported. */
+	if (session->has_write_error || errnum == ECANCELED)
+		return;
+	session->has_write_error = TRUE;
+	error = output->class->write_error(output, cpu, errnum, unsaved);
+	if (error)
+		kmtd_session_add_error(session, error);
+	else
+		session->ui->note("the reader closed the stream, which ended "
+				  "the recording");
 }

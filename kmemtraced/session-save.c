@@ -2,8 +2,6 @@
 /* Saves the figures, the tables and the meta file at the end of a session. */
 #include "config.h"
 
-#include <errno.h>
-
 #include "kmemtraced/session-private.h"
 #include "lib/capture/error.h"
 #include "lib/capture/meta.h"
@@ -16,24 +14,6 @@ static void collect_read_errors(KmtdSession *session)
 		if (!kmtd_reader_check(session->readers->pdata[i], &error))
 			kmtd_session_add_error(session, error);
 	}
-}
-
-void kmtd_session_add_write_error(KmtdSession *session, guint cpu, int errnum,
-				  guint64 unsaved)
-{
-	const KmtdOutput *output = session->output;
-	GError *error;
-
-	/* A cancelled stream has been reported. */
-	if (session->has_write_error || errnum == ECANCELED)
-		return;
-	session->has_write_error = TRUE;
-	error = output->class->write_error(output, cpu, errnum, unsaved);
-	if (error)
-		kmtd_session_add_error(session, error);
-	else
-		session->ui->note("the reader closed the stream, which ended "
-				  "the recording");
 }
 
 /*
