@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Completion for bash, zsh, and fish. The directories are those of configure.
 KMT_COMPLETED = kmemtrace-boot kmemtrace-check kmemtrace-import kmemtrace-report \
-	kmemtraced
+	kmemtrace-top kmemtraced
 KMT_COMPLETION_INPUT = completions/generate completions/options.list
 
 bashcompletion_DATA = \
@@ -9,18 +9,21 @@ bashcompletion_DATA = \
 	completions/bash/kmemtrace-check \
 	completions/bash/kmemtrace-import \
 	completions/bash/kmemtrace-report \
+	completions/bash/kmemtrace-top \
 	completions/bash/kmemtraced
 zshcompletion_DATA = \
 	completions/zsh/_kmemtrace-boot \
 	completions/zsh/_kmemtrace-check \
 	completions/zsh/_kmemtrace-import \
 	completions/zsh/_kmemtrace-report \
+	completions/zsh/_kmemtrace-top \
 	completions/zsh/_kmemtraced
 fishcompletion_DATA = \
 	completions/fish/kmemtrace-boot.fish \
 	completions/fish/kmemtrace-check.fish \
 	completions/fish/kmemtrace-import.fish \
 	completions/fish/kmemtrace-report.fish \
+	completions/fish/kmemtrace-top.fish \
 	completions/fish/kmemtraced.fish
 KMT_COMPLETION_FILES = $(bashcompletion_DATA) $(zshcompletion_DATA) \
 	$(fishcompletion_DATA)

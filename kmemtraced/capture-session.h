@@ -16,7 +16,7 @@ typedef struct {
 	const char *directory;
 	gboolean has_directory; /* -D is given; otherwise directory is "." */
 	const char *source;	/* name of the source; NULL: the best one */
-	int stream_fd;	    /* write a stream there, not a directory; -1: no */
+	int stream_fd; /* write a stream there, not a directory; -1: no */
 	const char *debugfs;
 	const char *tracefs;
 	guint64 buffer_kb;

@@ -36,6 +36,8 @@ typedef struct {
 	guint32 *classes;     /* classes, sorted by group */
 } KmtHtmlReport;
 
+/* html-names.c */
+
 /* Return a figure of records times the factor of the sample. */
 guint64 kmt_html_scaled(const KmtHtmlReport *html, guint64 value);
 /* Return the number of a class's group, or KMT_NO_GROUP. */

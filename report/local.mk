@@ -27,6 +27,7 @@ REPORT_SOURCES = \
 	report/html-data.c report/html-data.h \
 	report/html-findings.c \
 	report/html-kinds.c \
+	report/html-names.c \
 	report/html-private.h \
 	report/html-series.c \
 	report/html-sites.c \

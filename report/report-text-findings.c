@@ -20,9 +20,8 @@ static void print_counts(const KmtReport *report, FILE *out)
 
 			kmt_columns_add_number(columns, FALSE, line->count);
 			if (line->is_defect && line->count)
-				kmt_columns_add_colored(columns,
-							KMT_COLOR_ERROR,
-							line->label);
+				kmt_columns_add_colored(
+					columns, KMT_COLOR_ERROR, line->label);
 			else
 				kmt_columns_add_text(columns, line->label);
 			kmt_columns_add_text(columns, line->meaning);
@@ -57,7 +56,8 @@ static void fill_finding_rest(const KmtReport *report, KmtColumns *columns,
 }
 
 static void fill_finding_sites(const KmtReport *report, KmtColumns *columns,
-			       const KmtFindingText *text, const GPtrArray *list)
+			       const KmtFindingText *text,
+			       const GPtrArray *list)
 {
 	guint n_shown = list->len, i;
 

@@ -19,6 +19,7 @@ PROGRAMS = {
     "kmemtrace-check": ["check/kmemtrace-check"],
     "kmemtrace-import": ["import/kmemtrace-import"],
     "kmemtrace-report": ["report/kmemtrace-report"],
+    "kmemtrace-top": ["top/kmemtrace-top"],
     "kmemtraced": ["kmemtraced/kmemtraced"],
 }
 OPTION = re.compile(r"^ +(?:(-\w), )?(--[\w-]+)(=\S+)?(?: |$)", re.MULTILINE)

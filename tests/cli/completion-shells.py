@@ -21,7 +21,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
 import terminal  # noqa: E402  (found by the line above)
 
 PROGRAMS = ("kmemtrace-boot", "kmemtrace-check", "kmemtrace-import",
-            "kmemtrace-report", "kmemtraced")
+            "kmemtrace-report", "kmemtrace-top", "kmemtraced")
 BEGIN, END, READY = "ARGS<", ">ARGS", "READY>"
 
 BASH = """
