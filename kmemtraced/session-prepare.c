@@ -194,7 +194,8 @@ gboolean kmtd_session_prepare(KmtdSession *session, GError **error)
 	    (!session->was_enabled &&
 	     !kmtd_tables_copy(&session->tables, error)))
 		return FALSE;
-	kmtd_other_files_warn(session->options, session->ui);
+	if (session->options->stream_fd < 0)
+		kmtd_other_files_warn(session->options, session->ui);
 	/* Lock the memory if the limits permit. A failure is ignored, as in the
 	 * CPU file writer. */
 	(void)mlockall(MCL_CURRENT);

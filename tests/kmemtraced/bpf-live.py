@@ -29,7 +29,10 @@ ALL_PERCPU = "all per-CPU memory"
 
 def work(folder):
     """Allocate a known number of objects: the array of each pipe, and the per-CPU
-    counters of each mount."""
+    counters of each mount. Write the number of this process to a file, because other
+    processes of this machine may allocate objects of the same sizes."""
+    with open(os.path.join(folder, os.pardir, "worker"), "w", encoding="ascii") as file:
+        file.write(str(os.getpid()))
     resize_pipes(PIPES)
     for _ in range(MOUNTS):
         subprocess.run(["mount", "-t", "tmpfs", "none", folder], check=True)
@@ -52,9 +55,9 @@ def record(out):
     subprocess.run(outer, check=True)
 
 
-def counts(directory):
-    """Return the numbers of the arrays of pipes, and of the per-CPU allocations of
-    mount by call site."""
+def counts(directory, worker):
+    """Return the number of the arrays of pipes of a process, and the numbers of the
+    per-CPU allocations of mount by call site."""
     check(capture.meta(directory)["overruns"] == "0", directory, "lost events")
     names = {int(row[0]) for row in capture.table(directory, "tasks")[0]
              if capture.name(row[-1]) == "mount"}
@@ -64,7 +67,8 @@ def counts(directory):
         if event.event_id != capture.ALLOC:
             continue
         kind = capture.TYPES[event.type_id]
-        if kind == "kmalloc" and event.bytes_req == PIPE_ARRAY_BYTES:
+        if (kind == "kmalloc" and event.bytes_req == PIPE_ARRAY_BYTES
+                and event.pid == worker):
             pipes += 1
         if kind == "percpu" and event.pid in names:
             percpu[symbols.function(event.call_site), event.bytes_req] += 1
@@ -86,7 +90,9 @@ def main():
     take_tracefs("events/percpu")
     record(out)
     bpf, ftrace = (os.path.join(out, source) for source in ("bpf", "ftrace"))
-    found, expected = counts(bpf), counts(ftrace)
+    with open(os.path.join(out, "worker"), encoding="ascii") as file:
+        worker = int(file.read())
+    found, expected = counts(bpf, worker), counts(ftrace, worker)
     print("arrays of pipes:", found[0], "per-CPU allocations:", sum(found[1].values()))
     check(PIPES <= found[0] == expected[0], "arrays of pipes:", found[0], expected[0])
     check(sum(expected[1].values()) >= MOUNTS, "ftrace:", expected[1])

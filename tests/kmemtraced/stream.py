@@ -108,7 +108,8 @@ class Frames(StreamMixin, DaemonTest):
         daemon, collector = self.start_stream(*more, **settings)
         for cpu, data in fed.items():
             self.kernel.feed(cpu, data)
-        self.end(daemon)
+        _, errors = self.end(daemon)
+        self.assertNotIn("current directory", errors)
         return self.parsed(collector)
 
     def test_records_equal_those_of_a_capture(self):

@@ -35,6 +35,9 @@ class Session:
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             try:
+                # A test run in the background ignores SIGINT, and children
+                # inherit that.
+                signal.signal(signal.SIGINT, signal.SIG_DFL)
                 fcntl.ioctl(0, termios.TIOCSWINSZ,
                             struct.pack("HHHH", *size, 0, 0))
                 for descriptor, file in (files or {}).items():
