@@ -4,6 +4,7 @@ EXTRA_DIST += \
 	docs/benchmarks.md \
 	docs/definitions.md \
 	docs/glossary.md \
+	docs/html-report.png \
 	docs/kernels.md \
 	docs/limits.md \
 	docs/patching.md \

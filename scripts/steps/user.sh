@@ -380,7 +380,7 @@ step_spdx()
 	local bad
 
 	cd "$kmt_top"
-	bad=$(tree_files | grep -vE '\.(out|expected|json)$|/ABI/testing/|^(LICENSES|report/html/libraries)/|^debian/(changelog|copyright|source/format)$' |
+	bad=$(tree_files | grep -vE '\.(out|expected|json|png)$|/ABI/testing/|^(LICENSES|report/html/libraries)/|^debian/(changelog|copyright|source/format)$' |
 		while read -r file; do
 			head -n 4 "$file" | grep -q SPDX-License-Identifier ||
 				echo "$file"
