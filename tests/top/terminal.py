@@ -262,7 +262,9 @@ class Live(TmuxCase):
         path = self.stream(self.directory, f"stream{int(number)}")
         terminal = self.show(
             f"--read={path}", before="ulimit -c 0; stty -g >before; echo $$ "
-            ">shell;", after="stty -g >after;")
+            # The handler of the address sanitizer does not end the program.
+            ">shell; export ASAN_OPTIONS=${ASAN_OPTIONS-}:handle_segv=0;",
+            after="stty -g >after;")
         terminal.wait_text("ENDED")
         self.assertEqual(terminal.variable("alternate_on"), "1")
         os.kill(self.pid(), number)
