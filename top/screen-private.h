@@ -26,7 +26,8 @@ struct KmtTopScreen {
 	KmtTopEngine *engine;
 	KmtTopTerminal *terminal;
 
-	/* What is shown. While paused, shown stays and latest advances. */
+	/* The screen shows a view of the snapshot shown. While the display is
+	 * paused, latest advances and shown does not. */
 	KmtTopSnapshot *latest, *shown; /* NULL before the first one */
 	KmtTopView *view;		/* of shown and query; NULL likewise */
 	KmtTopQuery query;

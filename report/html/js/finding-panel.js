@@ -36,6 +36,8 @@
 
 	kmt.panels.add({
 		id: "findings", title: "Findings", order: 25, build,
-		note: "Frees without an allocation, allocations of live addresses, and damaged records.",
+		note: "Frees without an allocation, allocations of live addresses, and damaged " +
+			"records. Lost events or the start of the recording explain a note; " +
+			"neither explains a warning.",
 	});
 })(window.kmt);

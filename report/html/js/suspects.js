@@ -141,6 +141,9 @@
 			return "The capture has no call sites.";
 		body.append(el("div", { class: "cards" }, [live, waste, leaks, crossCpu, peak]
 			.map((make) => card(make(model), app))));
+		if (model.capture.source === "relay")
+			body.append(el("p", { class: "muted" }, "Pages of ", name("relay_open_buf"),
+				" are the buffers that recorded this capture."));
 		return undefined;
 	}
 
