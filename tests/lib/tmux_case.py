@@ -89,12 +89,16 @@ class Terminal:
         return self.tmux("display-message", "-p", f"#{{{name}}}").strip()
 
     def wait(self, condition, what):
-        """Return the lines of the screen when condition(lines) is true."""
+        """Return the lines of the screen when condition(lines) is true and the
+        screen has not changed for a moment, because tmux may have read only a
+        part of what the program draws."""
         end = time.monotonic() + DEADLINE_S
+        last = None
         while True:
             lines = self.screen()
-            if condition(lines):
+            if lines == last and condition(lines):
                 return lines
+            last = lines
             if time.monotonic() > end:
                 raise AssertionError(f"no {what}:\n" + "\n".join(lines[:40]))
             time.sleep(POLL_S)

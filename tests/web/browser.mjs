@@ -74,10 +74,12 @@ export class WatchedPage {
 		page.on("download", () => add("downloads a file"));
 	}
 
-	/** Return by how many pixels the page is wider than the window. */
-	async overflow() {
-		return this.page.evaluate(() => document.documentElement.scrollWidth -
-			document.documentElement.clientWidth);
+	/** Return whether the page fits into the width of the window. Charts are drawn
+	 * anew some time after the window has changed. */
+	async fits() {
+		return this.page.waitForFunction(() => document.documentElement.scrollWidth <=
+			document.documentElement.clientWidth, undefined, {timeout: DEADLINE})
+			.then(() => true, () => false);
 	}
 
 	/** Return the elements that reach beyond the right edge, unless an element

@@ -39,7 +39,7 @@ async function look(browser, config, given, view, expect) {
 	const {page} = watched;
 
 	await watched.screenshot(path.join(config.out, `${given.name}-${view.name}.png`));
-	expect.that(await watched.overflow() <= 0,
+	expect.that(await watched.fits(),
 		`is too wide: ${await watched.wideElements()}`);
 	await checkElements(page, config.template, expect);
 	expect.equal(await page.$$eval(".problem, #problems", (found) =>
@@ -72,7 +72,7 @@ async function checkPage(watched, config, given, expect) {
 	// The width of A4 in CSS pixels.
 	await page.setViewportSize({width: 794, height: 1123});
 	await page.emulateMedia({media: "print"});
-	expect.that(await watched.overflow() <= 0,
+	expect.that(await watched.fits(),
 		`the print is too wide: ${await watched.wideElements()}`);
 	await page.pdf({path: path.join(config.out, `${given.name}.pdf`), format: "A4"});
 	await page.emulateMedia({media: "screen"});
