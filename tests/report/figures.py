@@ -263,10 +263,9 @@ class Chooser:
         return o
 
 
-def run_seed(seed, directory):
-    """Compare reports on one capture; return the covered properties."""
+def random_capture(seed, rng, directory):
+    """Write a random capture; return its records and symbols."""
     maker = Maker(seed)
-    rng = random.Random(seed)
     for _ in range(rng.choice([0, 1, 2, 30, 500, 500, 500])):
         maker.step()
     maker.write(directory)
@@ -279,7 +278,13 @@ def run_seed(seed, directory):
         for cpu in maker.cpus:
             os.truncate(f"{directory}/cpu{cpu}.out", 0)
         capture = Capture(directory, size, big)
-    names = Symbols(maker.kallsyms, maker.modules)
+    return capture, Symbols(maker.kallsyms, maker.modules)
+
+
+def run_seed(seed, directory):
+    """Compare reports on one capture; return the covered properties."""
+    rng = random.Random(seed)
+    capture, names = random_capture(seed, rng, directory)
     chooser = Chooser(rng, capture)
     met = set()
     for _ in range(N_OPTIONS):

@@ -13,12 +13,9 @@ import sys
 import tempfile
 
 import seeds
-from figures import Chooser, Maker
+from figures import Chooser, random_capture
 from figures_compare import REPORT, SMALL, Options, Wrong, arguments, differences
-from reference_capture import Capture
 from reference_html import Expected, data_of
-from reference_names import Symbols
-from target import BYTE_ORDER
 
 N_SEEDS = 40
 N_OPTIONS = 2
@@ -174,20 +171,8 @@ def compare(data, want):
 
 def run_seed(seed, directory):
     """Compare pages of one capture; return the covered properties."""
-    maker = Maker(seed)
     rng = random.Random(seed)
-    for _ in range(rng.choice([0, 1, 2, 30, 500, 500, 500])):
-        maker.step()
-    maker.write(directory)
-    size, big = maker.size, maker.big
-    if not any(maker.cpus.values()):  # only kmemtrace.meta has the format
-        size, big = 56, BYTE_ORDER == "big"
-    capture = Capture(directory, size, big)
-    if not capture.records:
-        for cpu in maker.cpus:
-            os.truncate(f"{directory}/cpu{cpu}.out", 0)
-        capture = Capture(directory, size, big)
-    names = Symbols(maker.kallsyms, maker.modules)
+    capture, names = random_capture(seed, rng, directory)
     chooser = Chooser(rng, capture)
     met = set()
     for _ in range(N_OPTIONS):
