@@ -5,7 +5,7 @@
 #include "fuzz/reports.h"
 #include "fuzz/scratch.h"
 #include "fuzz/target.h"
-#include "report/capture-symbols.h"
+#include "lib/output/capture-symbols.h"
 #include "report/report-options.h"
 #include "report/scale.h"
 
@@ -68,7 +68,7 @@ static char *report(const char *directory, KmtPlan *plan, guint jobs)
 	if (!capture ||
 	    (capture->has_sequence_times && kmt_plan_needs_times(plan)))
 		return NULL;
-	symbolizer = kmt_report_open_symbols(capture, &symbolizer_options,
+	symbolizer = kmt_output_open_symbols(capture, &symbolizer_options,
 					     warnings, &error);
 	/* Symbols of the capture are optional, so no error is possible. */
 	g_assert_no_error(error);

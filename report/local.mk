@@ -9,7 +9,6 @@ REPORT_SOURCES = \
 	report/detailed-span.c \
 	report/detailed-stats.c \
 	report/accounting.h \
-	report/capture-symbols.c report/capture-symbols.h \
 	report/columns.c report/columns.h \
 	report/cross-cpu.c report/cross-cpu.h \
 	report/csv.c \
@@ -95,6 +94,6 @@ endif
 REPORT_SOURCES += report/report-pprof.h
 EXTRA_DIST += report/profile.proto
 report_kmemtrace_report_SOURCES = $(REPORT_SOURCES) report/main.c
-report_kmemtrace_report_LDADD = $(KMT_SYMBOLS_LIBS) $(KMT_OUTPUT_LIBS) \
+report_kmemtrace_report_LDADD = $(KMT_OUTPUT_LIBS) $(KMT_SYMBOLS_LIBS) \
 	$(KMT_CLI_LIBS) $(KMT_PPROF_LIBS)
 EXTRA_DIST += report/README.md report/html/data-format.md

@@ -8,7 +8,7 @@
 #include "lib/cli/set-up.h"
 #include "lib/recovery/recovery.h"
 #include "lib/base/printable.h"
-#include "report/capture-symbols.h"
+#include "lib/output/capture-symbols.h"
 #include "report/report-options.h"
 #include "report/scale.h"
 
@@ -250,7 +250,7 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 				    "the capture has layout C, whose records "
 				    "have no time: omit the options about "
 				    "times, windows and lifetimes");
-	symbolizer = kmt_report_open_symbols(capture, &symbolizer_options,
+	symbolizer = kmt_output_open_symbols(capture, &symbolizer_options,
 					     warnings, &error);
 	if (!symbolizer)
 		return kmt_cli_fail_error(PROGRAM, error);

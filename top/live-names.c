@@ -4,7 +4,7 @@
 #include "top/live-names.h"
 
 #include "lib/base/printable.h"
-#include "lib/input/tag-table.h"
+#include "lib/output/capture-symbols.h"
 
 #define UNKNOWN	     "(unknown)"
 #define NOT_RECORDED "(not recorded)"
@@ -28,55 +28,17 @@ struct KmtTopNames {
 
 /* ---- tables ---- */
 
-static KmtSymTag *tags_of(const KmtInputTagTable *table, guint *n)
-{
-	const KmtInputTag *from = kmt_input_tag_table_get(table, n);
-	KmtSymTag *tags = g_new(KmtSymTag, MAX(*n, 1));
-	guint i;
-
-	for (i = 0; i < *n; i++)
-		tags[i] = (KmtSymTag){
-			.address = from[i].address,
-			.went = from[i].went,
-			.function = from[i].function,
-			.module = *from[i].module ? from[i].module : NULL,
-			.file = from[i].file,
-			.line = from[i].line,
-		};
-	return tags;
-}
-
-static char *meta_value(const KmtInputCapture *capture, const char *key)
-{
-	return capture->meta ? g_key_file_get_string(capture->meta, "capture",
-						     key, NULL)
-			     : NULL;
-}
-
 static KmtSymbolizer *open_symbols(const KmtTopNames *names, GError **error)
 {
-	const KmtInputCapture *capture = names->capture;
-	g_autoptr(KmtInputTagTable) table = kmt_input_tag_table_new(capture);
 	g_autoptr(GPtrArray) warnings = g_ptr_array_new_with_free_func(g_free);
-	g_autofree char *kallsyms = kmt_input_capture_path(capture, "kallsyms");
-	g_autofree char *modules = kmt_input_capture_path(capture, "modules");
-	g_autofree char *build_id = meta_value(capture, "build_id");
-	g_autofree char *release = meta_value(capture, "kernel_release");
-	g_autofree KmtSymTag *tags = NULL;
 	KmtSymbolizerOptions options = {
 		.vmlinux = names->vmlinux,
 		.debug_dir = names->debug_directory,
 		.source = names->source_tree,
-		.captured_kallsyms = kallsyms,
-		.captured_name = kallsyms,
-		.captured_modules = modules,
-		.build_id = build_id,
-		.release = release,
 	};
 
-	tags = tags_of(table, &options.n_tags);
-	options.tags = tags;
-	return kmt_symbolizer_open(&options, warnings, error);
+	return kmt_output_open_symbols(names->capture, &options, warnings,
+				       error);
 }
 
 KmtTopNames *kmt_top_names_new(const KmtInputCapture *capture,

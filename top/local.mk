@@ -24,7 +24,7 @@ top_kmemtrace_top_SOURCES = \
 	top/top-view.c top/top-view.h
 top_kmemtrace_top_CPPFLAGS = $(AM_CPPFLAGS) -DSBINDIR=\"$(sbindir)\"
 top_kmemtrace_top_CFLAGS = $(AM_CFLAGS)
-top_kmemtrace_top_LDADD = $(KMT_SYMBOLS_LIBS) $(KMT_OUTPUT_LIBS) \
+top_kmemtrace_top_LDADD = $(KMT_OUTPUT_LIBS) $(KMT_SYMBOLS_LIBS) \
 	lib/cli/libcli.a $(KMT_CAPTURE_LIBS) $(KMT_CLI_LIBS)
 if NCURSES
 top_kmemtrace_top_SOURCES += \

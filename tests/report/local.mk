@@ -35,7 +35,7 @@ tests_report_report_small_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DKMT_MATCH_PREFETCH_BATCH=1 -DKMT_MATCH_MAX_THREADS=256
 tests_report_report_small_CFLAGS = $(AM_CFLAGS) $(LIBARCHIVE_CFLAGS) \
 	$(GMODULE_CFLAGS)
-tests_report_report_small_LDADD = $(KMT_SYMBOLS_LIBS) $(KMT_OUTPUT_LIBS) \
+tests_report_report_small_LDADD = $(KMT_OUTPUT_LIBS) $(KMT_SYMBOLS_LIBS) \
 	$(KMT_CLI_LIBS) $(KMT_PPROF_LIBS)
 
 check_PROGRAMS += tests/report/totals-unit

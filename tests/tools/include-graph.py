@@ -47,7 +47,7 @@ ALLOWED = {
     "lib/tracepoints": set(),
     "lib/input": {"lib/capture"},
     "lib/match": {"lib/input"},
-    "lib/output": {"lib/match", "lib/input", "lib/cli"},
+    "lib/output": {"lib/match", "lib/input", "lib/cli", "lib/symbols"},
     "check": LIBRARIES - {"lib/symbols", "lib/tracepoints"},
     "import": LIBRARIES - {"lib/match", "lib/output"},
     "kmemtraced": {"lib/capture", "lib/cli", "lib/recovery", "lib/tracepoints"},

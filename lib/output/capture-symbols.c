@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "lib/input/tag-table.h"
-#include "report/capture-symbols.h"
+#include "lib/output/capture-symbols.h"
 
 static char *meta_string(const KmtInputCapture *capture, const char *key)
 {
@@ -37,7 +37,7 @@ static KmtSymTag *tags_of(const KmtInputTagTable *table, guint *n,
 	return tags;
 }
 
-KmtSymbolizer *kmt_report_open_symbols(const KmtInputCapture *capture,
+KmtSymbolizer *kmt_output_open_symbols(const KmtInputCapture *capture,
 				       const KmtSymbolizerOptions *user_options,
 				       GPtrArray *warnings, GError **error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Opens the symbols of a capture. */
-#ifndef KMEMTRACE_REPORT_CAPTURE_SYMBOLS_H
-#define KMEMTRACE_REPORT_CAPTURE_SYMBOLS_H
+#ifndef KMEMTRACE_OUTPUT_CAPTURE_SYMBOLS_H
+#define KMEMTRACE_OUTPUT_CAPTURE_SYMBOLS_H
 
 #include "lib/input/capture.h"
 #include "lib/symbols/symbolizer.h"
@@ -12,7 +12,7 @@
  * whose fields in @user_options are ignored. Append the warnings about the tags
  * to @warnings as well. Return NULL on error. The caller frees the result.
  */
-KmtSymbolizer *kmt_report_open_symbols(const KmtInputCapture *capture,
+KmtSymbolizer *kmt_output_open_symbols(const KmtInputCapture *capture,
 				       const KmtSymbolizerOptions *user_options,
 				       GPtrArray *warnings, GError **error);
 
