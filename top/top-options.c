@@ -22,13 +22,8 @@ static struct {
 	gboolean reverse;
 } given;
 
-/*
- * Options that kmemtraced has under the same long name. Each occurrence is
- * passed on.
- */
-static gboolean pass_on(const char *name, const char *value, gpointer data,
-			GError **error);
-
+/* An option that kmemtraced has under the same long name. Each occurrence is
+ * passed on. */
 #define PASS(name, letter, flags, help, value)                                 \
 	{                                                                      \
 		name, letter, flags, G_OPTION_ARG_CALLBACK, (gpointer)pass_on, \
@@ -202,7 +197,8 @@ static GOptionContext *new_context(void)
 	/* Options after COMMAND are those of COMMAND. */
 	g_option_context_set_strict_posix(context, TRUE);
 	g_option_context_set_summary(
-		context, "Show who allocates and holds kernel memory now.");
+		context,
+		"Show which code allocates and holds kernel memory now.");
 	g_option_context_set_description(
 		context,
 		"kmemtraced records the events; the options --source to --sys "
@@ -213,10 +209,10 @@ static GOptionContext *new_context(void)
 	return context;
 }
 
-GOptionContext *kmt_top_options_parse(char **argv, KmtTopOptions *o,
-				      GError **error)
+/* The options that select and print the views. */
+static void add_view_options(GArray *entries, KmtTopOptions *o)
 {
-	const GOptionEntry entries[] = {
+	const GOptionEntry views[] = {
 		{"batch", 'b', 0, G_OPTION_ARG_NONE, &o->batch,
 		 "Print the views one after the other, without a screen", NULL},
 		{"iterations", 'n', 0, G_OPTION_ARG_STRING, &given.iterations,
@@ -248,6 +244,15 @@ GOptionContext *kmt_top_options_parse(char **argv, KmtTopOptions *o,
 		 "Show only rows whose name contains TEXT, or matches it if "
 		 "TEXT has *, ? or [",
 		 "TEXT"},
+	};
+
+	g_array_append_vals(entries, views, G_N_ELEMENTS(views));
+}
+
+/* The options of the limits, the streams, and the names. */
+static void add_data_options(GArray *entries, KmtTopOptions *o)
+{
+	const GOptionEntry data[] = {
 		{"max-objects", 0, 0, G_OPTION_ARG_STRING, &given.max_objects,
 		 "Track at most N live objects, 0 for any number (default: "
 		 "10000000)",
@@ -273,6 +278,15 @@ GOptionContext *kmt_top_options_parse(char **argv, KmtTopOptions *o,
 		{"tree", 0, 0, G_OPTION_ARG_FILENAME, &o->tree,
 		 "Read source directories from this built kernel tree", "TREE"},
 		KMT_CLI_OPTION_CLOCK_TOLERANCE(&given.clock_tolerance),
+	};
+
+	g_array_append_vals(entries, data, G_N_ELEMENTS(data));
+}
+
+/* The options of kmemtraced. */
+static void add_recording_options(GArray *entries)
+{
+	const GOptionEntry recording[] = {
 		PASS("source", 's', 0,
 		     "Record from relay, bpf or ftrace (default: the first "
 		     "that this kernel has)",
@@ -306,17 +320,39 @@ GOptionContext *kmt_top_options_parse(char **argv, KmtTopOptions *o,
 		PASS("sys", 0, G_OPTION_FLAG_HIDDEN, NULL, "DIR"),
 		PASS("keep-own", 0, G_OPTION_FLAG_HIDDEN | G_OPTION_FLAG_NO_ARG,
 		     NULL, NULL),
+	};
+
+	g_array_append_vals(entries, recording, G_N_ELEMENTS(recording));
+}
+
+/* The options that every program has. */
+static void add_common_options(GArray *entries, KmtTopOptions *o)
+{
+	const GOptionEntry common[] = {
 		KMT_CLI_OPTION_HELP(&o->help),
 		KMT_CLI_OPTION_VERSION(&o->version),
-		G_OPTION_ENTRY_NULL,
 	};
+
+	g_array_append_vals(entries, common, G_N_ELEMENTS(common));
+}
+
+GOptionContext *kmt_top_options_parse(char **argv, KmtTopOptions *o,
+				      GError **error)
+{
+	g_autoptr(GArray) entries =
+		g_array_new(TRUE, FALSE, sizeof(GOptionEntry));
 	g_autoptr(GOptionContext) context = new_context();
 	g_auto(GStrv) words = NULL;
 	char **command;
 
+	add_view_options(entries, o);
+	add_data_options(entries, o);
+	add_recording_options(entries);
+	add_common_options(entries, o);
 	parsed = o;
 	o->daemon_args = g_ptr_array_new_with_free_func(g_free);
-	words = kmt_cli_parse(context, entries, argv, error);
+	words = kmt_cli_parse(context, (GOptionEntry *)entries->data, argv,
+			      error);
 	if (!words)
 		return NULL;
 	if (o->help || o->version)
