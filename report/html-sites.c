@@ -107,7 +107,7 @@ static void add_parts(KmtHtmlReport *html, const char *key, guint32 group,
 	kmt_html_end(html->data, ']');
 }
 
-/* ---- who frees the objects ---- */
+/* ---- freeing call sites ---- */
 
 static gint compare_pairs(gconstpointer a, gconstpointer b)
 {
