@@ -196,6 +196,7 @@ static GOptionContext *new_context(void)
 
 	/* Options after COMMAND are those of COMMAND. */
 	g_option_context_set_strict_posix(context, TRUE);
+	g_option_context_set_help_enabled(context, FALSE);
 	g_option_context_set_summary(
 		context,
 		"Show which code allocates and holds kernel memory now.");
@@ -272,8 +273,8 @@ static void add_data_options(GArray *entries, KmtTopOptions *o)
 		 "of this vmlinux",
 		 "FILE"},
 		{"debug-dir", 0, 0, G_OPTION_ARG_FILENAME, &o->debug_dir,
-		 "Take them from the debug files of modules (and of vmlinux) "
-		 "in DIR",
+		 "Take directories and source lines from the debug files of "
+		 "modules (and of vmlinux) in DIR",
 		 "DIR"},
 		{"tree", 0, 0, G_OPTION_ARG_FILENAME, &o->tree,
 		 "Read source directories from this built kernel tree", "TREE"},

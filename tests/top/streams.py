@@ -439,7 +439,9 @@ class CommandLine(TopCase):
 
     def test_help(self):
         """--help and --version work."""
-        self.assertIn("Exit status", top("--help").stdout)
+        text = top("--help").stdout
+        self.assertIn("Exit status", text)
+        self.assertEqual(text.count("--help"), 1)
         self.assertIn("kmemtrace", top("--version").stdout)
 
 
