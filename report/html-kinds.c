@@ -12,14 +12,10 @@
 #define CACHES_ALLOWANCE 150000
 #define POWERS		 KMT_HISTOGRAM_POWERS
 
-static void add_kind(KmtHtmlReport *html, KmtKind kind)
+void kmt_html_add_totals(KmtHtmlReport *html, const KmtTotals *t)
 {
-	const KmtAggregate *aggregate = html->report->aggregate;
-	const KmtTotals *t = &aggregate->kinds[kind];
 	KmtHtmlData *data = html->data;
 
-	kmt_html_begin(data, NULL, '{');
-	kmt_html_text(data, "kind", kmt_kind_name(kind));
 	kmt_html_u64(data, "allocs", t->allocs);
 	kmt_html_u64(data, "frees", t->frees);
 	kmt_html_u64(data, "requested", t->bytes_req);
@@ -29,6 +25,17 @@ static void add_kind(KmtHtmlReport *html, KmtKind kind)
 	kmt_html_u64(data, "live_objects", t->live_objects);
 	kmt_html_u64(data, "live", t->live_bytes_alloc);
 	kmt_html_u64(data, "live_requested", t->live_bytes_req);
+}
+
+static void add_kind(KmtHtmlReport *html, KmtKind kind)
+{
+	const KmtAggregate *aggregate = html->report->aggregate;
+	const KmtTotals *t = &aggregate->kinds[kind];
+	KmtHtmlData *data = html->data;
+
+	kmt_html_begin(data, NULL, '{');
+	kmt_html_text(data, "kind", kmt_kind_name(kind));
+	kmt_html_add_totals(html, t);
 	kmt_html_u64(data, "peak", t->peak_bytes_alloc);
 	if (aggregate->has_sequence_times || !t->peak_bytes_alloc)
 		kmt_html_null(data, "peak_at_ns");

@@ -64,6 +64,8 @@ void kmt_html_add_trees(KmtHtmlReport *html);  /* html-tree.c */
 void kmt_html_add_leaks(KmtHtmlReport *html);  /* html-findings.c */
 void kmt_html_add_findings(KmtHtmlReport *html);
 
+/* Add the members of sums that kinds and call sites share; html-kinds.c. */
+void kmt_html_add_totals(KmtHtmlReport *html, const KmtTotals *t);
 /* Add a histogram as an array of pairs. */
 void kmt_html_add_histogram(KmtHtmlReport *html, const char *key,
 			    const KmtHistogram *histogram);

@@ -12,21 +12,6 @@
 /* Number of caches, tasks and freeing call sites of one call site. */
 #define MAX_PARTS 10
 
-static void add_totals(KmtHtmlReport *html, const KmtTotals *t)
-{
-	KmtHtmlData *data = html->data;
-
-	kmt_html_u64(data, "allocs", t->allocs);
-	kmt_html_u64(data, "frees", t->frees);
-	kmt_html_u64(data, "requested", t->bytes_req);
-	kmt_html_u64(data, "allocated", t->bytes_alloc);
-	kmt_html_i64(data, "wasted", (gint64)(t->bytes_alloc - t->bytes_req));
-	kmt_html_u64(data, "live_objects", t->live_objects);
-	kmt_html_u64(data, "live", t->live_bytes_alloc);
-	kmt_html_u64(data, "live_requested", t->live_bytes_req);
-	kmt_html_u64(data, "cross_frees", t->cross_cpu_frees);
-}
-
 /* ---- caches and tasks of a call site ---- */
 
 /* The part of a call site's allocations with one cache or task. */
@@ -216,7 +201,7 @@ static void add_site(KmtHtmlReport *html, guint32 number, const GArray *pairs)
 	kmt_html_begin(data, NULL, '{');
 	kmt_html_i64(data, "kind", html->kind_index[group->kind]);
 	add_location(html, number);
-	add_totals(html, &group->totals);
+	kmt_html_add_totals(html, &group->totals);
 	kmt_html_u64(data, "peak", group->totals.peak_bytes_alloc);
 	kmt_html_u64(data, "short_lived", group->detail->short_lived);
 	kmt_html_u64(data, "deferred",
@@ -251,7 +236,7 @@ static void add_rest(KmtHtmlReport *html, guint32 from)
 		kmt_html_begin(html->data, NULL, '{');
 		kmt_html_u64(html->data, "kind", i);
 		kmt_html_u64(html->data, "n", n[html->kinds[i]]);
-		add_totals(html, &rest[html->kinds[i]]);
+		kmt_html_add_totals(html, &rest[html->kinds[i]]);
 		kmt_html_end(html->data, '}');
 	}
 	kmt_html_end(html->data, ']');

@@ -133,20 +133,6 @@ static gboolean merge_block(KmtMatchOnline *online, KmtMatchPipelineBlock *work)
 	return TRUE;
 }
 
-static void consume_block(KmtMatchOnline *online, KmtMatchPipelineBlock *work)
-{
-	KmtMatchPipeline *p = online->pipeline;
-	KmtMatchedBlock matched = {.n = work->block.n,
-				   .items = work->order.items,
-				   .n_classes = work->n_classes};
-
-	kmt_match_order_slow_events(p, work);
-	matched.slow_events =
-		(const KmtMatchSlowEvent **)work->all_slow_events->pdata;
-	matched.n_slow_events = work->all_slow_events->len;
-	p->consumer(p->user, &matched);
-}
-
 void kmt_match_online_advance(KmtMatchOnline *online, gint64 until)
 {
 	KmtMatchPipeline *p = online->pipeline;
@@ -157,7 +143,7 @@ void kmt_match_online_advance(KmtMatchOnline *online, gint64 until)
 		if (!work->block.n)
 			continue;
 		kmt_match_stage_match(&p->shards[0], work);
-		consume_block(online, work);
+		kmt_match_stage_pass_on(p, work);
 	}
 }
 
@@ -169,7 +155,7 @@ void kmt_match_online_finish(KmtMatchOnline *online)
 	p->shards[0].work = &p->end;
 	kmt_matcher_finish(matcher_of(online));
 	p->end.n_classes = p->keys->classes->n;
-	consume_block(online, &p->end);
+	kmt_match_stage_pass_on(p, &p->end);
 }
 
 /* ---- state ---- */
@@ -204,9 +190,4 @@ guint64 kmt_match_online_bytes(const KmtMatchOnline *online)
 gboolean kmt_match_online_is_limited(const KmtMatchOnline *online)
 {
 	return online->limited;
-}
-
-const KmtMatchMerge *kmt_match_online_merge(const KmtMatchOnline *online)
-{
-	return online->pipeline->merge;
 }

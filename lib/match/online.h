@@ -64,7 +64,5 @@ guint64 kmt_match_online_live(const KmtMatchOnline *online);
 guint64 kmt_match_online_bytes(const KmtMatchOnline *online);
 /* Return whether a limit was ever reached. */
 gboolean kmt_match_online_is_limited(const KmtMatchOnline *online);
-/* Return the merge, for its counts. */
-const KmtMatchMerge *kmt_match_online_merge(const KmtMatchOnline *online);
 
 #endif

@@ -92,6 +92,9 @@ void kmt_match_order_slow_events(const KmtMatchPipeline *p,
 gboolean kmt_match_stage_merge(KmtMatchPipeline *p,
 			       KmtMatchPipelineBlock *work);
 void kmt_match_stage_match(KmtMatchShard *shard, KmtMatchPipelineBlock *work);
+/* Pass a matched block to the consumer. */
+void kmt_match_stage_pass_on(KmtMatchPipeline *p, KmtMatchPipelineBlock *work);
+/* Pass a matched block to the consumer, and release its records. */
 void kmt_match_stage_consume(KmtMatchPipeline *p, KmtMatchPipelineBlock *work);
 
 /* Return the number of processors that this process may use. */

@@ -132,7 +132,7 @@ void kmt_match_stage_match(KmtMatchShard *shard, KmtMatchPipelineBlock *work)
 			    work->order.items[work->block.n - 1]->now);
 }
 
-void kmt_match_stage_consume(KmtMatchPipeline *p, KmtMatchPipelineBlock *work)
+void kmt_match_stage_pass_on(KmtMatchPipeline *p, KmtMatchPipelineBlock *work)
 {
 	KmtMatchedBlock matched = {.n = work->block.n,
 				   .items = work->order.items,
@@ -143,5 +143,10 @@ void kmt_match_stage_consume(KmtMatchPipeline *p, KmtMatchPipelineBlock *work)
 		(const KmtMatchSlowEvent **)work->all_slow_events->pdata;
 	matched.n_slow_events = work->all_slow_events->len;
 	p->consumer(p->user, &matched);
+}
+
+void kmt_match_stage_consume(KmtMatchPipeline *p, KmtMatchPipelineBlock *work)
+{
+	kmt_match_stage_pass_on(p, work);
 	kmt_match_merge_release(p->merge, &work->block);
 }
