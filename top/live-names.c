@@ -16,7 +16,6 @@ struct KmtTopNames {
 	KmtInputTables *first_tables; /* of kmt_top_names_new() */
 	GMutex lock;
 	/* Protected by the lock: */
-	guint generation;
 	KmtInputTables *tables;
 	KmtSymbolizer *symbolizer;
 	GStringChunk *chunk;  /* owns all texts */
@@ -90,13 +89,6 @@ void kmt_top_names_free(KmtTopNames *names)
 const KmtInputTables *kmt_top_names_tables(const KmtTopNames *names)
 {
 	return names->first_tables;
-}
-
-guint kmt_top_names_generation(KmtTopNames *names)
-{
-	g_autoptr(GMutexLocker) locker = g_mutex_locker_new(&names->lock);
-
-	return names->generation;
 }
 
 /* ---- texts ---- */
@@ -316,7 +308,6 @@ void kmt_top_names_refresh(KmtTopNames *names, gboolean symbols)
 	if (names->tables != names->first_tables)
 		kmt_input_tables_free(names->tables);
 	names->tables = tables;
-	names->generation++;
 	if (!symbolizer)
 		return;
 	kmt_symbolizer_free(names->symbolizer);

@@ -40,9 +40,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtTopNames, kmt_top_names_free)
  */
 void kmt_top_names_refresh(KmtTopNames *names, gboolean symbols);
 
-/* Return a number that changes with each refresh. */
-guint kmt_top_names_generation(KmtTopNames *names);
-
 /* Return the tables of the first moment, for kmt_match_keys_new(). */
 const KmtInputTables *kmt_top_names_tables(const KmtTopNames *names);
 
