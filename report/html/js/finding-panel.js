@@ -5,7 +5,7 @@
 
 	const { el } = kmt.dom;
 	// Levels in the order of the list.
-	const LEVELS = ["error", "warning", "note"];
+	const LEVELS = ["warning", "note"];
 
 	/** List the call sites of a finding, the most frequent first. */
 	function sites(model, finding) {

@@ -3,7 +3,7 @@
 (function (kmt) {
 	"use strict";
 
-	// Places of the metrics in the nodes of the data: see report/html/README.md.
+	// Places of the metrics in the nodes of the data: see report/html/data-format.md.
 	const METRICS = { live: 2, allocated: 3, wasted: 4, peak: 5 };
 	// The most frames that are drawn; the narrowest are omitted.
 	const MOST_DRAWN = 4000;

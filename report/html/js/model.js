@@ -49,7 +49,7 @@
 			if (!isObject(data[key]))
 				problems.push("The part \"" + key + "\" is missing.");
 		}
-		// These may be absent: see report/html/README.md.
+		// These may be absent: see report/html/data-format.md.
 		for (const key of ["stacks", "tree", "heat"])
 			model[key] = data[key] === undefined ? null : data[key];
 	}

@@ -49,7 +49,7 @@
 				"1 of " + kmt.format.grouped(capture.sample) + " addresses" : null));
 	}
 
-	/** Say whether the capture can be trusted, first in words, then in figures. */
+	/** Show whether the capture can be trusted, first in words, then in figures. */
 	function trust(given) {
 		const level = LEVELS[given.loss] || "warn";
 		const warnings = kmt.model.list(given.warnings);
