@@ -16,7 +16,7 @@ const KmtFindingText kmt_finding_texts[KMT_N_FINDING_TEXTS] = {
 	 "allocated by", "deferred again by"},
 };
 
-/* Add a line that @explained says to be no defect. */
+/* Add a line. @explained: the findings are no defects. */
 static void add_line(GArray *lines, guint64 count, const char *label,
 		     const char *meaning, gboolean explained)
 {

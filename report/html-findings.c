@@ -12,8 +12,8 @@
 
 /* ---- leaks ---- */
 
-/* Return the reason why a group is a leak candidate, or none. The caller frees
- * the string. */
+/* Return why a group is a leak candidate, or why its growth is no leak. The
+ * caller frees the string. */
 static char *leak_text(const KmtLeak *leak)
 {
 	GString *text = g_string_new(NULL);

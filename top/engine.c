@@ -33,7 +33,7 @@ struct KmtTopEngine {
 	gboolean wants_stop; /* of the thread */
 	gboolean wants_capture_end;
 	char *capture_path;	  /* NULL: no capture is requested */
-	KmtTopSnapshot *snapshot; /* that nobody has taken */
+	KmtTopSnapshot *snapshot; /* the next result of kmt_top_engine_take() */
 	GError *error;		  /* why the stream has ended early */
 };
 

@@ -6,7 +6,7 @@
  * The batch mode calls kmt_top_engine_run() from its only thread. The screen
  * calls kmt_top_engine_start() once; a thread of the engine then does the same
  * work, so that a key never waits for events. All other state belongs to the
- * thread that runs; requests and results pass under a lock that nobody holds
+ * thread that runs; requests and results pass under a lock that no thread holds
  * for longer than a few assignments.
  */
 #ifndef KMEMTRACE_TOP_ENGINE_H

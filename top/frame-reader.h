@@ -28,8 +28,8 @@ typedef struct KmtTopFrameReader KmtTopFrameReader;
 typedef struct {
 	KmtStreamFrame head;
 	const guint8 *payload;	/* head.length bytes */
-	KmtInputBuffer *buffer; /* contains the payload; whoever keeps the
-				 * payload acquires a reference */
+	KmtInputBuffer *buffer; /* contains the payload; a caller that keeps
+				 * the payload acquires a reference */
 } KmtTopFrame;
 
 typedef enum {

@@ -29,7 +29,7 @@ struct KmtTopScreen {
 	/* The screen shows a view of the snapshot shown. While the display is
 	 * paused, latest advances and shown does not. */
 	KmtTopSnapshot *latest, *shown; /* NULL before the first one */
-	KmtTopView *view;		/* of shown and query; NULL likewise */
+	KmtTopView *view;		/* of shown and query, or NULL */
 	KmtTopQuery query;
 	char *filter; /* query.filter */
 	KmtTopPrecision precision;

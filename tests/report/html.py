@@ -188,7 +188,7 @@ class Html(ReportCase):
             self.assertEqual(data["capture"]["sample"], capture["sample"] or 1)
 
     def test_many_losses(self):
-        """Too many losses are merged, and the page says so."""
+        """Too many losses are merged, and the page reports this."""
         text = META.format(version=2, size=64) + "cpu 0 little size=64\n"
         for i in range(2500):
             text += (f"lost t={1000 * i + 10} n=1 since={1000 * i}\n"
@@ -234,7 +234,8 @@ class Html(ReportCase):
         self.assertEqual(got, expected)
 
     def test_marks(self):
-        """Marks have their time and label; a pipe has none and says so."""
+        """Marks have their time and label; the page of a pipe reports that it has
+        none."""
         text = META.format(version=2, size=64) + r"""marks
   : # kmemtrace: marks
   : # columns: number appeared went module types name format

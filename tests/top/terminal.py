@@ -133,7 +133,7 @@ class Screens(TmuxCase):
         self.quit(terminal)
 
     def test_sizes(self):
-        """Every size of the terminal is usable, and the tiny ones say so."""
+        """Every size of the terminal is usable, or shows a message if it is tiny."""
         terminal = self.show_file(self.stream(self.capture(make_text(10))))
         for width, height in ((40, 24), (40, 10), (20, 5), (80, 24),
                               (300, 50), (25, 8), (60, 20)):
