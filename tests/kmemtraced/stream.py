@@ -172,7 +172,7 @@ class Frames(StreamMixin, DaemonTest):
         kernel.put("marks", "")
         daemon, collector = self.start_stream()
         for text in ("tasks\n1\n2\n", "tasks\n0\n1\n", "tasks\n"):
-            kernel.put("tasks", text)
+            self.replace(os.path.join(kernel.path, "tasks"), text)
             self.wait_stream(collector, lambda s, text=text: s.versions.get(
                 "tasks", [b""])[-1] == text.encode(), "new table")
         self.end(daemon)
@@ -190,8 +190,9 @@ class Frames(StreamMixin, DaemonTest):
         daemon, collector = self.start_stream()
         self.wait_stream(collector, lambda s: s.ticks, "tick")
         big += "ffffffffc0300000 t loaded_late [late]\n"
-        self.write(os.path.join(self.proc, "kallsyms"), big)
-        self.write(os.path.join(self.proc, "modules"), "late 1 0 - Live 0x0\n")
+        self.replace(os.path.join(self.proc, "kallsyms"), big)
+        self.replace(os.path.join(self.proc, "modules"),
+                     "late 1 0 - Live 0x0\n")
         self.wait_stream(collector, lambda s: len(
             s.versions["kallsyms"]) == 2, "new kallsyms")
         self.end(daemon)
@@ -200,7 +201,7 @@ class Frames(StreamMixin, DaemonTest):
         self.assertEqual(len(stream.versions["kallsyms"]), 2)
         self.assertEqual(stream.tables["modules"], b"late 1 0 - Live 0x0\n")
 
-    def test_hidden_addresses_are_told(self):
+    def test_hidden_addresses_are_reported(self):
         self.make_kernel()
         self.write(os.path.join(self.proc, "kallsyms"), "0000 T _text\n")
         daemon, collector = self.start_stream()

@@ -330,6 +330,12 @@ class DaemonTest(unittest.TestCase):
         with open(path, mode) as file:
             file.write(content)
 
+    @classmethod
+    def replace(cls, path, content):
+        """Write a file so that no reader sees it empty or incomplete."""
+        cls.write(path + ".new", content)
+        os.replace(path + ".new", path)
+
     def make_kernel(self, **settings):
         """Make the fake debugfs of this test."""
         self.kernel = FakeDebugfs(self.root, **settings)
