@@ -116,6 +116,15 @@ Sample = collections.namedtuple("Sample", "frames addresses values labels")
 Frame = collections.namedtuple("Frame", "name file line mapping address")
 
 
+def function_of(place):
+    """Return the name in a profile of the function of a place in JSON."""
+    if place["symbol"] is None:
+        return ("(caller not recorded)" if int(place["address"], 16) == 0
+                else place["address"])
+    name = place["symbol"].split(" ")[0].split("+")[0]
+    return name + (f" [{place['module']}]" if place["module"] else "")
+
+
 class Profile:
     """A profile with the names in place of their numbers."""
 

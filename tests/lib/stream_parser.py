@@ -16,7 +16,6 @@ RECORDS, TABLE, META, COUNTERS, TICK, END = range(1, 7)
 NAMES = {RECORDS: "records", TABLE: "table", META: "meta",
          COUNTERS: "counters", TICK: "tick", END: "end"}
 NO_CPU = 0xffffffff
-WATERMARK_NONE = -(1 << 63)
 WATERMARK_END = (1 << 63) - 1
 STOPPED, TIME, COMMAND, SWITCHED, FROZEN, FAILED = range(1, 7)
 PAYLOAD_MAX = 1 << 20

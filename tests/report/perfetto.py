@@ -7,7 +7,6 @@ import json
 import os
 import unittest
 
-import mkcapture
 import random_captures
 import report_case
 

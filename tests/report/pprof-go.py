@@ -18,6 +18,7 @@ import sys
 
 import large_captures
 import mkcapture
+from pprof_files import function_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Types of values, their units in the output, and the members of a report.
@@ -89,15 +90,6 @@ def number(text):
     match = re.fullmatch(r"(-?\d+)(?:\.0)?B?", text)
     check(match, "not a whole number:", text)
     return int(match[1])
-
-
-def function_of(place):
-    """Return the name of a place of the JSON report in a profile."""
-    if place["symbol"] is None:
-        return ("(caller not recorded)" if int(place["address"], 16) == 0
-                else place["address"])
-    name = place["symbol"].split(" ")[0].split("+")[0]
-    return name + (f" [{place['module']}]" if place["module"] else "")
 
 
 def sums_of(document, member, has_stacks, directories):

@@ -14,7 +14,7 @@ import pprof_files
 import random_captures
 import report_case
 import source_case
-from pprof_files import MEMBERS, TYPES
+from pprof_files import MEMBERS, TYPES, function_of
 
 KERNEL = "[kernel.kallsyms]"
 LARGEST = 2 ** 63 - 1
@@ -25,15 +25,6 @@ def is_built():
     with open(os.path.join(os.path.dirname(report_case.PROGRAM), "..",
                            "config.h"), encoding="utf-8") as f:
         return "\n#define HAVE_PPROF 1\n" in f.read()
-
-
-def function_of(place):
-    """Return the name of the function of a place in JSON."""
-    if place["symbol"] is None:
-        return ("(caller not recorded)" if int(place["address"], 16) == 0
-                else place["address"])
-    name = place["symbol"].split(" ")[0].split("+")[0]
-    return name + (f" [{place['module']}]" if place["module"] else "")
 
 
 def frames_of(place):

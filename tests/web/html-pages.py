@@ -49,7 +49,7 @@ def generate(build, directory):
                     "-n", GENERATED], stdout=subprocess.DEVNULL, check=True)
 
 
-def captures(build, out):
+def captures(build):
     """Return the pages: the name, the function that writes the capture, and what the
     browser does with the page."""
     used = {"use": True, "word": "card", "details": 4}
@@ -98,7 +98,7 @@ def main():
     os.makedirs(out, exist_ok=True)
     program = os.path.join(build, "report", "kmemtrace-report")
     pages = []
-    for name, (write, options) in captures(build, out).items():
+    for name, (write, options) in captures(build).items():
         if not only or name in only:
             pages.append({**write_page(program, name, out, write), **options})
     for page in only:
