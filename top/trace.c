@@ -74,6 +74,18 @@ void kmt_top_trace_free(KmtTopTrace *trace)
 
 /* ---- records ---- */
 
+/*
+ * Remove the batches that the merge has taken, if they are the majority. At the
+ * rate of many frames per tick, a queue is never empty.
+ */
+static void trim_queue(CpuQueue *queue)
+{
+	if (queue->next <= queue->batches->len / 2)
+		return;
+	g_array_remove_range(queue->batches, 0, queue->next);
+	queue->next = 0;
+}
+
 /* Pass the next records of a CPU to the merge, as KmtMatchNextBatch. */
 static gboolean next_batch(gpointer user, guint file, KmtInputBatch *batch)
 {
@@ -83,10 +95,7 @@ static gboolean next_batch(gpointer user, guint file, KmtInputBatch *batch)
 	if (queue->next == queue->batches->len)
 		return FALSE;
 	*batch = g_array_index(queue->batches, KmtInputBatch, queue->next++);
-	if (queue->next == queue->batches->len) {
-		g_array_set_size(queue->batches, 0);
-		queue->next = 0;
-	}
+	trim_queue(queue);
 	return TRUE;
 }
 

@@ -241,6 +241,40 @@ class Limits(TopCase):
                     .replace("meta\n", "", 1).encode())
         return writer
 
+    def peaks(self, n_ticks):
+        """Return the peak memory in bytes after n_ticks and after 10 times n_ticks
+        times 200 frames of a record, which the watermark follows one tick
+        later."""
+        # The address sanitizer would keep freed memory.
+        options = os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=0"
+        peaks = []
+        writer = self.writer()
+        with subprocess.Popen([TOP, "-b", "--read=-", "-d", "100000"],
+                              env={**os.environ, "ASAN_OPTIONS": options},
+                              stdin=subprocess.PIPE,
+                              stdout=subprocess.DEVNULL) as process:
+            for tick in range(10 * n_ticks):
+                for at in range(200 * tick, 200 * (tick + 1)):
+                    writer.records(0, mkcapture.event_v2(
+                        event_id=1 + at % 2, t=at + 1, ptr=0xffff888000001000,
+                        order=BYTE_ORDER))
+                writer.tick(200 * tick, (tick + 1) * 10**9)
+                process.stdin.write(writer.data)
+                writer.data.clear()
+                if (tick + 1) in (n_ticks, 10 * n_ticks):
+                    with open(f"/proc/{process.pid}/status") as file:
+                        peaks += [int(line.split()[1]) << 10 for line in file
+                                  if line.startswith("VmHWM:")]
+            writer.end()
+            process.stdin.write(writer.data)
+        self.assertEqual(process.returncode, 0)
+        return peaks
+
+    def test_bounded_queues(self):
+        """Many frames per tick take no memory after they were counted."""
+        before, after = self.peaks(300)
+        self.assertLess(after, before + (6 << 20))
+
     def test_frees_before(self):
         """Frees of memory from before the trace are counted apart."""
         text = META.format(order=BYTE_ORDER) + (
