@@ -14,7 +14,9 @@ struct KmtTopCapture {
 	KmtTopTables *tables;
 	const KmtInputCapture *capture;
 	KmtCaptureWriter *output;
-	GPtrArray *files; /* KmtCaptureCpuWriter of each CPU */
+	/* KmtCaptureCpuWriter of each file of capture; NULL: a CPU that is not
+	 * in kmemtrace.meta and has no records. */
+	GPtrArray *files;
 	GKeyFile *meta;
 	GHashTable *lost_before; /* CPU -> lost events, guint64 * */
 	guint64 bytes;
@@ -49,18 +51,31 @@ static GKeyFile *begin_meta(KmtTopTables *tables)
 	return meta;
 }
 
+/* Return the writer of a file, which is created if necessary, or NULL. */
+static KmtCaptureCpuWriter *writer_of(KmtTopCapture *c, guint file,
+				      GError **error)
+{
+	const KmtInputCpuFile *cpu = c->capture->files->pdata[file];
+
+	if (!c->files->pdata[file])
+		c->files->pdata[file] = kmt_capture_writer_small_cpu_file(
+			c->output, cpu->cpu, cpu->record_size, error);
+	return c->files->pdata[file];
+}
+
+/* Create the file of each CPU in kmemtrace.meta. */
 static gboolean create_files(KmtTopCapture *c, GError **error)
 {
 	guint i;
 
-	for (i = 0; i < c->capture->files->len; i++) {
+	g_ptr_array_set_size(c->files, (int)c->capture->files->len);
+	for (i = 0; i < c->files->len; i++) {
 		const KmtInputCpuFile *file = c->capture->files->pdata[i];
-		KmtCaptureCpuWriter *writer = kmt_capture_writer_small_cpu_file(
-			c->output, file->cpu, file->record_size, error);
+		g_autofree char *group = g_strdup_printf("cpu%u", file->cpu);
 
-		if (!writer)
+		if (g_key_file_has_group(c->meta, group) &&
+		    !writer_of(c, i, error))
 			return FALSE;
-		g_ptr_array_add(c->files, writer);
 	}
 	return TRUE;
 }
@@ -124,11 +139,14 @@ gboolean kmt_top_capture_add(KmtTopCapture *c, guint file,
 			     const guint8 *records, gsize length,
 			     GError **error)
 {
+	KmtCaptureCpuWriter *writer = writer_of(c, file, error);
+
+	if (!writer)
+		return FALSE;
 	c->bytes += length;
-	return check_write(c, file,
-			   kmt_capture_cpu_writer_append(c->files->pdata[file],
-							 records, length),
-			   error);
+	return check_write(
+		c, file, kmt_capture_cpu_writer_append(writer, records, length),
+		error);
 }
 
 guint64 kmt_top_capture_bytes(const KmtTopCapture *c)
@@ -186,6 +204,10 @@ static gboolean finish_files(KmtTopCapture *c, const KmtTopLosses *losses,
 		KmtCaptureCpuWriter *writer = c->files->pdata[i];
 		guint64 n = lost_on(c, file->cpu, losses, known);
 
+		if (!writer) {
+			*lost += n;
+			continue;
+		}
 		if (!check_write(c, i, kmt_capture_cpu_writer_finish(writer),
 				 error) ||
 		    !check_write(c, i, kmt_capture_cpu_writer_sync(writer),

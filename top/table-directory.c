@@ -12,7 +12,7 @@
 #include "lib/capture/names.h"
 #include "top/frame-reader.h"
 
-/* CPUs of a stream whose kmemtrace.meta lists none. */
+/* Limit of the CPUs that kmemtrace.meta does not list. */
 #define MAX_CPUS 8192u
 
 /* Limit of the tables, so that a damaged stream does not fill the disk. */
@@ -235,12 +235,13 @@ static gboolean add_cpu_file(const KmtTopTables *tables, guint cpu,
 	return TRUE;
 }
 
-/* Create the file of each CPU: those of kmemtrace.meta, or all. */
+/* Create the file of each CPU: those of kmemtrace.meta, and all that the
+ * machine can have, because a CPU may come online later. */
 static gboolean add_cpu_files(const KmtTopTables *tables, GKeyFile *meta,
 			      const KmtStreamHeader *header, GError **error)
 {
 	g_auto(GStrv) groups = g_key_file_get_groups(meta, NULL);
-	guint cpu, n = 0, i;
+	guint cpu, i;
 
 	for (i = 0; groups[i]; i++) {
 		g_autofree char *name = g_strconcat(groups[i], ".out", NULL);
@@ -251,11 +252,10 @@ static gboolean add_cpu_files(const KmtTopTables *tables, GKeyFile *meta,
 		if (kmt_capture_file(name) != KMT_CAPTURE_FILE_CPU ||
 		    !kmt_capture_parse_cpu(name, &cpu, NULL))
 			continue;
-		n++;
 		if (!add_cpu_file(tables, cpu, error))
 			return FALSE;
 	}
-	for (cpu = 0; !n && cpu < MIN(header->n_cpus, MAX_CPUS); cpu++)
+	for (cpu = 0; cpu < MIN(header->n_cpus, MAX_CPUS); cpu++)
 		if (!add_cpu_file(tables, cpu, error))
 			return FALSE;
 	return TRUE;

@@ -309,6 +309,33 @@ class Captures(TopCase):
         self.assertEqual(rows_of_top(view),
                          rows_of_report(report(other), "callsite"))
 
+    def test_late_cpu(self):
+        """A CPU that comes online is counted and captured, one that stays offline
+        has no file."""
+        writer = mkstream.Writer(order=ORDER, n_cpus=3)
+        head = META.format(order=BYTE_ORDER).replace("    ", "").replace(
+            "meta\n", "", 1).encode() + b"[cpu0]\nnode=0\n"
+        writer.meta(head)
+        writer.counters({0: 0})
+        writer.tick(10, 10**9)
+        late = mkcapture.event_v2(t=20, ptr=0xffff888000001000, order=BYTE_ORDER)
+        writer.records(1, late)
+        writer.meta(head + b"[cpu1]\nnode=0\n")
+        writer.counters({0: 0, 1: 0})
+        writer.tick(stream_parser.WATERMARK_END, 2 * 10**9)
+        writer.end()
+        raw = os.path.join(self.dir, "raw")
+        view = self.last(self.save(writer.data), "--capture", raw)
+        self.assertEqual(view["header"]["events"], 1)
+        self.assertEqual(view["header"]["capture"]["state"], "complete")
+        with open(os.path.join(raw, "cpu1.out"), "rb") as file:
+            self.assertEqual(file.read(), late)
+        self.assertEqual(os.path.getsize(os.path.join(raw, "cpu0.out")), 0)
+        self.assertFalse(os.path.exists(os.path.join(raw, "cpu2.out")))
+        check = subprocess.run([CHECK, raw], capture_output=True, text=True,
+                               check=False)
+        self.assertEqual(check.returncode, 0, check)
+
     def test_refusal(self):
         """A directory with a capture is not overwritten; the view goes on."""
         directory = self.capture(make_text(10))
