@@ -108,7 +108,10 @@ static void begin_round(KmtdSession *session, gint64 now_us)
 	ticks->round++;
 	ticks->n_readers = session->readers->len;
 	ticks->next_us = now_us + KMT_STREAM_TICK_MS * (gint64)1000;
-	atomic_store(&ticks->n_pending, ticks->n_readers);
+	/* A reader that has ended because its file disappeared does not
+	 * subtract itself. A reader that ends during the round may delay the
+	 * end of this round until the next wakeup of the main thread. */
+	atomic_store(&ticks->n_pending, kmtd_session_n_unfinished(session));
 	for (guint i = 0; i < ticks->n_readers; i++)
 		kmtd_reader_request_tick(session->readers->pdata[i],
 					 ticks->round, &ticks->n_pending);

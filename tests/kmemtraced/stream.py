@@ -262,6 +262,22 @@ class Frames(StreamMixin, DaemonTest):
         self.assertEqual(stream.counters[5].records, 2)
         self.assertIn("[cpu5]", stream.metas[-1])
 
+    def test_ticks_after_the_end_of_a_reader(self):
+        kernel = self.make_kernel(cpus=(0, 1))
+        daemon, collector = self.start_stream()
+        kernel.feed(1, records(2, cpu=1))
+        self.wait_stream(collector, lambda s: s.n_records(1) == 2, "CPU 1")
+        kernel.hang_up(1)
+        daemon.wait_line("CPU 1: its file cpu1")
+        first = len(collector.so_far().ticks) + 2
+        self.wait_stream(collector, lambda s: len(s.ticks) > first + 8, "ticks")
+        self.end(daemon, 1)
+        stream = stream_parser.parse(collector.bytes())
+        times = [tick.monotonic_ns for tick, _ in stream.ticks[first:first + 9]]
+        gaps = sorted(b - a for a, b in zip(times, times[1:]))
+        # Most gaps are longer only on a machine with a high load.
+        self.assertLess(gaps[1], 500_000_000)
+
     def test_pipe_and_file(self):
         self.make_kernel()
         ours, theirs = os.pipe()
