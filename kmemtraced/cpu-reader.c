@@ -25,6 +25,9 @@
 /* Upper bound of the size of a record. */
 #define KMT_RECORD_BYTES_MAX 256
 
+/* Bytes that a reader reads for a tick, unless no records are left before. */
+#define TICK_BYTES (1024 * 1024)
+
 /* Pause, in milliseconds, if a descriptor is ready but supplies no records. */
 #define SPURIOUS_WAIT_MS 10
 
@@ -189,17 +192,33 @@ static gint64 copy_records(KmtdReader *reader, bool all)
 }
 
 /*
+ * Return whether drain() must end although there may be more records, so that a
+ * reader that never catches up does not delay the ticks of all readers.
+ * @n_bytes: bytes that this call of drain() has read.
+ */
+static bool must_interrupt(const KmtdReader *reader, bool is_tick,
+			   gint64 n_bytes)
+{
+	if (is_tick)
+		return n_bytes >= TICK_BYTES;
+	return atomic_load(&reader->tick_requested) !=
+	       atomic_load(&reader->tick_done);
+}
+
+/*
  * Read until there are no more records to read now; without @all, some may stay
  * in the kernel. With @is_tick, also read incomplete sub-buffers, and read on
  * after the first time that no records are left: ftrace may return the rest of
  * a page as if it were the end of the buffer. Return the number of bytes, or
- * -errno.
+ * -errno. Set *is_behind if there may be more records, because a tick is due;
+ * never with @all.
  */
-static gint64 drain(KmtdReader *reader, bool all, bool is_tick)
+static gint64 drain(KmtdReader *reader, bool all, bool is_tick, bool *is_behind)
 {
 	gint64 total = 0;
 	guint n_ends = is_tick ? 2 : 1; /* results of 0 until the end */
 
+	*is_behind = false;
 	for (;;) {
 		gint64 n;
 
@@ -220,6 +239,10 @@ static gint64 drain(KmtdReader *reader, bool all, bool is_tick)
 		total += n;
 		atomic_fetch_add_explicit(&reader->bytes_read, (guint64)n,
 					  memory_order_relaxed);
+		if (!all && must_interrupt(reader, is_tick, total)) {
+			*is_behind = true;
+			return total;
+		}
 	}
 }
 
@@ -263,8 +286,11 @@ static bool wait_for_records(KmtdReader *reader, bool was_spurious)
 	return fds[0].revents || !fds[1].revents || (fds[1].revents & POLLIN);
 }
 
-/* Pass the records to the sink, and report the tick to the main thread. */
-static void finish_tick(KmtdReader *reader, guint64 number)
+/*
+ * Pass the records to the sink, and report the tick to the main thread.
+ * @is_behind: records may be left, which are not older than the last one.
+ */
+static void finish_tick(KmtdReader *reader, guint64 number, bool is_behind)
 {
 	KmtdCpuStream *stream = reader->stream;
 
@@ -276,6 +302,9 @@ static void finish_tick(KmtdReader *reader, guint64 number)
 				      ? stream->class->settled_until(stream)
 				      : G_MAXINT64,
 	};
+	if (is_behind)
+		reader->tick.settled_ns =
+			MIN(reader->tick.settled_ns, reader->last_ns);
 	atomic_store(&reader->tick_done, number);
 	if (atomic_fetch_sub(reader->n_pending, 1) == 1)
 		wake(reader->notify_fd);
@@ -298,9 +327,10 @@ static void *reader_thread(void *data)
 		bool is_tick = tick != atomic_load(&reader->tick_done);
 		gint64 n = 0;
 		bool all = stop || gone || (stream->was_off && !polled);
+		bool is_behind = false;
 
 		if (all || !stream->read_at_end)
-			n = drain(reader, all, is_tick);
+			n = drain(reader, all, is_tick, &is_behind);
 		if (n < 0) {
 			reader->read_error = (int)-n;
 			break;
@@ -314,7 +344,9 @@ static void *reader_thread(void *data)
 		report_write_error(
 			reader, kmt_capture_cpu_writer_flush(reader->writer));
 		if (is_tick)
-			finish_tick(reader, tick);
+			finish_tick(reader, tick, is_behind);
+		if (is_behind)
+			continue;
 		if (!polled) {
 			atomic_store(&reader->drained, true);
 			wake(reader->notify_fd);

@@ -49,13 +49,14 @@ void kmtd_reader_poll(KmtdReader *reader);
  */
 typedef struct {
 	gint64 last_ns; /* of the last record so far; G_MININT64: no record */
-	/* The stream holds back no record before this time. */
+	/* No record before this time is held back, or left in the kernel. */
 	gint64 settled_ns;
 } KmtdReaderTick;
 
 /*
  * For a writer with a sink: wake the thread to read all present records, also
- * those in an incomplete sub-buffer, and pass them to the sink. @number is
+ * those in an incomplete sub-buffer, and pass them to the sink. If there are
+ * too many to be in time, the thread passes only a part of them. @number is
  * above that of the previous request, which must be done. The thread subtracts
  * 1 from *n_pending, and notifies @notify_fd if the result is 0. n_pending must
  * outlive the reader.

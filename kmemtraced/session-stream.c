@@ -7,7 +7,8 @@
  * younger than the beginning of round n. All records that were sent before the
  * end of round n - 1 are older. So the watermark of round n is the time of the
  * last record that any reader had sent at round n - 1, unless a source still
- * holds older records back.
+ * holds older records back, or a reader is too slow to send all records of its
+ * CPU in a round. The records that this reader has sent are then the limit.
  */
 #include "config.h"
 

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 import unittest
 
 import stream_parser
@@ -26,9 +27,10 @@ MANY = 60011
 class Collector(threading.Thread):
     """Reads a descriptor to its end, and parses what has arrived so far."""
 
-    def __init__(self, fd):
+    def __init__(self, fd, pause_s=0):
         super().__init__(daemon=True)
         self.fd = fd
+        self.pause_s = pause_s
         self.data = bytearray()
         self.start()
 
@@ -38,6 +40,7 @@ class Collector(threading.Thread):
             if not part:
                 break
             self.data += part
+            time.sleep(self.pause_s)
         os.close(self.fd)
 
     def so_far(self):
@@ -465,6 +468,34 @@ class Readers(StreamMixin, DaemonTest):
             reader.kill()
         _, err = self.check_end(daemon)
         self.assertIn("the reader closed the stream", err)
+
+    def test_ticks_for_a_reader_that_never_catches_up(self):
+        self.make_kernel(cpus=(0, 1))
+        ours, theirs = self.pair()
+        daemon = self.start(f"--stream={theirs.fileno()}",
+                            pass_fds=(theirs.fileno(),))
+        theirs.close()
+        collector = Collector(ours.detach(), pause_s=0.02)
+        done = threading.Event()
+
+        def feed():
+            start = 0
+            while not done.is_set():
+                self.kernel.feed(0, records(2000, start))
+                start += 2000
+
+        feeder = threading.Thread(target=feed, daemon=True)
+        feeder.start()
+        try:
+            self.wait_stream(collector, lambda s: len(s.ticks) >= 8 and
+                             s.ticks[-1][0].watermark > 1000, "ticks")
+            self.assertGreater(self.kernel.unread(0), 0)
+        finally:
+            done.set()
+            collector.pause_s = 0
+            feeder.join()
+        self.end(daemon)
+        self.parsed(collector)
 
     def stuck(self):
         """Start a recording whose reader reads nothing, and wait until a thread of
