@@ -111,7 +111,27 @@ static gboolean name_temporary(KmtOutputFile *output)
 	return TRUE;
 }
 
-/* Open a pipe or device. */
+/*
+ * Return whether no other file can replace @path: a pipe, a device, or a
+ * symbolic link whose target has no path. /dev/stdout is such a link if stdout
+ * is a deleted file, and a rename would replace /dev/stdout itself.
+ */
+static gboolean must_write_in_place(const char *path)
+{
+	g_autofree char *link = g_file_read_link(path, NULL);
+	char *target;
+	struct stat st;
+
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return TRUE;
+	if (!link)
+		return FALSE;
+	target = realpath(path, NULL);
+	free(target);
+	return !target;
+}
+
+/* Open a pipe, a device, or a link. */
 static gboolean open_in_place(KmtOutputFile *output, GError **error)
 {
 	output->stream = g_fopen(output->path, "we");
@@ -134,7 +154,7 @@ KmtOutputFile *kmt_output_file_open(const char *option, const char *path,
 	} else if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
 		fail(output, "cannot write to", EISDIR, error);
 		opened = FALSE;
-	} else if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+	} else if (must_write_in_place(path)) {
 		opened = open_in_place(output, error);
 	} else {
 		opened = open_temporary(output, error);

@@ -10,6 +10,7 @@ import resource
 import signal
 import stat
 import subprocess
+import tempfile
 import threading
 import unittest
 
@@ -70,6 +71,28 @@ class OutputFile(report_case.ReportCase):
         self.write_file("link", cwd=self.folder)
         self.assertTrue(os.path.islink(os.path.join(self.folder, "link")))
         self.is_whole(self.read())
+
+    def test_links_without_target(self):
+        """A link to a missing file creates the file.  stdout that is a deleted file is
+        written to, and its link stays.  A link to itself is an error."""
+        link = os.path.join(self.folder, "link")
+        os.symlink("file", link)
+        self.write_file(link)
+        self.assertTrue(os.path.islink(link))
+        self.is_whole(self.read())
+        os.unlink(link)
+        os.symlink("/proc/self/fd/1", link)
+        with tempfile.TemporaryFile("w+", dir=self.dir) as f:
+            subprocess.run([report_case.PROGRAM, "-q", f"{OPTION}={link}", self.capture],
+                           stdout=f, check=True)
+            self.assertTrue(os.path.islink(link))
+            f.seek(0)
+            self.is_whole(f.read())
+        os.unlink(link)
+        os.symlink("link", link)
+        self.refused("-q", f"{OPTION}={link}", self.capture, message="symbolic links")
+        self.assertTrue(os.path.islink(link))
+        self.assertEqual(sorted(os.listdir(self.folder)), ["file", "link"])
 
     def test_error_keeps_the_file(self):
         """A full disk, a capture that cannot be read, and a wrong option."""
