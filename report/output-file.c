@@ -12,7 +12,9 @@
 #include <unistd.h>
 
 struct KmtOutputFile {
-	FILE *stream;
+	int fd;	      /* -1: closed, or not opened */
+	int error;    /* errno of the first write() that failed, or 0 */
+	FILE *stream; /* writes to fd */
 	char *option;
 	char *path;   /* as given */
 	char *target; /* path without symbolic links; NULL: in place */
@@ -30,11 +32,46 @@ static void fail(const KmtOutputFile *output, const char *what, int code,
 		    output->option, what, output->path, g_strerror(code));
 }
 
+/* ---- the stream ---- */
+
+/* Write for stdio, which does not keep the errno of a failed write. */
+static ssize_t write_bytes(void *cookie, const char *data, size_t n)
+{
+	KmtOutputFile *output = cookie;
+	size_t left = n;
+
+	while (left) {
+		ssize_t written = write(output->fd, data, left);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0) {
+			output->error = output->error ? output->error : errno;
+			return 0;
+		}
+		data += written;
+		left -= (size_t)written;
+	}
+	return (ssize_t)n;
+}
+
+/* Open the stream that writes to output->fd. */
+static gboolean open_stream(KmtOutputFile *output, GError **error)
+{
+	const cookie_io_functions_t functions = {.write = write_bytes};
+
+	if (output->fd >= 0)
+		output->stream = fopencookie(output, "w", functions);
+	if (!output->stream)
+		fail(output, "cannot write to", errno, error);
+	return output->stream != NULL;
+}
+
+/* ---- opening ---- */
+
 /* Open stdout. Binary data or a whole page is useless on a terminal. */
 static gboolean open_stdout(KmtOutputFile *output, GError **error)
 {
-	int fd;
-
 	if (isatty(STDOUT_FILENO)) {
 		g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
 			    "%s: '-' is the terminal: name a file, or redirect "
@@ -42,11 +79,8 @@ static gboolean open_stdout(KmtOutputFile *output, GError **error)
 			    output->option);
 		return FALSE;
 	}
-	fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-	output->stream = fd < 0 ? NULL : fdopen(fd, "w");
-	if (!output->stream)
-		fail(output, "cannot write to", errno, error);
-	return output->stream != NULL;
+	output->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	return open_stream(output, error);
 }
 
 /* Return a template for the name of a temporary file beside the target. The
@@ -87,16 +121,15 @@ static gboolean open_temporary(KmtOutputFile *output, GError **error)
 		fail(output, "cannot create a file beside", errno, error);
 		return FALSE;
 	}
-	output->stream = fdopen(fd, "w");
-	return TRUE;
+	output->fd = fd;
+	return open_stream(output, error);
 }
 
 /* Give the temporary file a name, which no other file has. */
 static gboolean name_temporary(KmtOutputFile *output)
 {
 	g_autofree char *template = template_beside(output->target);
-	g_autofree char *self =
-		g_strdup_printf("/proc/self/fd/%d", fileno(output->stream));
+	g_autofree char *self = g_strdup_printf("/proc/self/fd/%d", output->fd);
 	char *random = template + strlen(template) - strlen("XXXXXX");
 	gboolean failed;
 
@@ -134,10 +167,9 @@ static gboolean must_write_in_place(const char *path)
 /* Open a pipe, a device, or a link. */
 static gboolean open_in_place(KmtOutputFile *output, GError **error)
 {
-	output->stream = g_fopen(output->path, "we");
-	if (!output->stream)
-		fail(output, "cannot write to", errno, error);
-	return output->stream != NULL;
+	output->fd = open(output->path,
+			  O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	return open_stream(output, error);
 }
 
 KmtOutputFile *kmt_output_file_open(const char *option, const char *path,
@@ -147,6 +179,7 @@ KmtOutputFile *kmt_output_file_open(const char *option, const char *path,
 	struct stat st;
 	gboolean opened;
 
+	output->fd = -1;
 	output->option = g_strdup(option);
 	output->path = g_strdup(path);
 	if (strcmp(path, "-") == 0) {
@@ -162,12 +195,24 @@ KmtOutputFile *kmt_output_file_open(const char *option, const char *path,
 	return opened ? g_steal_pointer(&output) : NULL;
 }
 
+/* Close the stream and its file. Return 0 or an errno. */
+static int close_file(KmtOutputFile *output)
+{
+	int fd = output->fd;
+
+	/* This may write data that is to be discarded. */
+	if (output->stream)
+		(void)fclose(output->stream);
+	output->stream = NULL;
+	output->fd = -1;
+	return fd >= 0 && close(fd) != 0 ? errno : 0;
+}
+
 void kmt_output_file_free(KmtOutputFile *output)
 {
 	if (!output)
 		return;
-	if (output->stream)
-		fclose(output->stream);
+	(void)close_file(output);
 	if (output->temporary)
 		g_unlink(output->temporary);
 	g_free(output->option);
@@ -182,38 +227,27 @@ FILE *kmt_output_file_stream(const KmtOutputFile *output)
 	return output->stream;
 }
 
-/* Write all data to the disk. Return FALSE and set errno if that fails. */
-static gboolean flush(const KmtOutputFile *output)
+/* Write all data to the disk. Return 0 or the errno of the first error. */
+static int flush(KmtOutputFile *output)
 {
-	gboolean failed = ferror(output->stream) != 0;
-
-	if (fflush(output->stream) != 0 ||
-	    (output->target && fsync(fileno(output->stream)) != 0))
-		return FALSE;
-	/* An earlier error was reported to the function that wrote. */
-	errno = EIO;
-	return !failed;
+	if (fflush(output->stream) != 0 || ferror(output->stream))
+		return output->error ? output->error : EIO;
+	return output->target && fsync(output->fd) != 0 ? errno : 0;
 }
 
 gboolean kmt_output_file_commit(KmtOutputFile *output, GError **error)
 {
-	FILE *stream;
-	gboolean done;
+	int code = flush(output);
 
-	done = flush(output);
-	if (done && output->target && !output->temporary &&
+	if (!code && output->target && !output->temporary &&
 	    !name_temporary(output)) {
 		fail(output, "cannot create a file beside", errno, error);
 		return FALSE;
 	}
-	stream = g_steal_pointer(&output->stream);
-	if (!done) {
-		fail(output, "cannot write", errno, error);
-		fclose(stream);
-		return FALSE;
-	}
-	if (fclose(stream) != 0) {
-		fail(output, "cannot write", errno, error);
+	if (!code)
+		code = close_file(output);
+	if (code) {
+		fail(output, "cannot write", code, error);
 		return FALSE;
 	}
 	if (!output->temporary)

@@ -381,6 +381,9 @@ alloc kmalloc t=9000 ptr=128 req=8 alloc=8 pid=1 cache=0 flags=0
                      "'/nonexistent/page.html'")
         self.refused(f"--html={self.dir}", path, message="Is a directory")
         self.refused("--html=/dev/full", path, message="No space left")
+        # stdio writes a long text before the end of the file.
+        self.use_template(MARKER + " " * 100000)
+        self.refused("--html=/dev/full", path, message="No space left")
 
     def test_stdout(self):
         """A dash is stdout; a device is written in place."""
