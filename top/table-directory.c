@@ -12,7 +12,7 @@
 #include "lib/capture/names.h"
 #include "top/frame-reader.h"
 
-/* Limit of the CPUs that kmemtrace.meta does not list. */
+/* Limit of the CPUs of a stream. Linux supports no more. */
 #define MAX_CPUS 8192u
 
 /* Limit of the tables, so that a damaged stream does not fill the disk. */
@@ -241,7 +241,7 @@ static gboolean add_cpu_files(const KmtTopTables *tables, GKeyFile *meta,
 			      const KmtStreamHeader *header, GError **error)
 {
 	g_auto(GStrv) groups = g_key_file_get_groups(meta, NULL);
-	guint cpu, i;
+	guint cpu, i, n = 0;
 
 	for (i = 0; groups[i]; i++) {
 		g_autofree char *name = g_strconcat(groups[i], ".out", NULL);
@@ -252,6 +252,9 @@ static gboolean add_cpu_files(const KmtTopTables *tables, GKeyFile *meta,
 		if (kmt_capture_file(name) != KMT_CAPTURE_FILE_CPU ||
 		    !kmt_capture_parse_cpu(name, &cpu, NULL))
 			continue;
+		if (++n > MAX_CPUS)
+			return fail_table(
+				error, "its kmemtrace.meta has too many CPUs");
 		if (!add_cpu_file(tables, cpu, error))
 			return FALSE;
 	}

@@ -418,6 +418,8 @@ class Damage(TopCase):
                                                w.records(0, bytes(63))),
             "the frame is too short": lambda w: (
                 w.meta(meta), w.frame(stream_parser.TICK, b"12345678")),
+            "has too many CPUs": lambda w: (w.meta(meta + b"".join(
+                b"[cpu%d]\n" % cpu for cpu in range(1, 8193))), w.tick(0, 0)),
             "the head of a table": lambda w: w.frame(stream_parser.TABLE,
                                                      b"tasks"),
             "the size of a table": lambda w: w.frame(
