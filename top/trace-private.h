@@ -10,9 +10,14 @@
 #include "top/table-directory.h"
 #include "top/trace.h"
 
+typedef struct {
+	KmtInputBatch batch; /* with a reference of its buffer */
+	guint64 position;    /* KmtTopTrace.bytes when it arrived */
+} QueuedBatch;
+
 /* The records of a CPU that the merge has not received yet. */
 typedef struct {
-	GArray *batches; /* array of KmtInputBatch with a reference each */
+	GArray *batches; /* array of QueuedBatch */
 	guint next;	 /* index of the next batch */
 } CpuQueue;
 
@@ -35,9 +40,11 @@ struct KmtTopTrace {
 	KmtInputCapture *capture;
 	KmtTopNames *names;
 	KmtTopTally *tally;
-	CpuQueue *queues;  /* one for each file */
-	GHashTable *files; /* number of the CPU -> its queue's index */
-	GArray *counters;  /* array of KmtStreamCounters, the last ones */
+	CpuQueue *queues;   /* one for each file */
+	GHashTable *files;  /* number of the CPU -> its queue's index */
+	guint64 bytes;	    /* of all frames so far */
+	guint64 next_check; /* value of bytes at which the queues are checked */
+	GArray *counters;   /* array of KmtStreamCounters, the last ones */
 	KmtStreamTick tick;
 	gint64 start_ns; /* monotonic time at which the trace began */
 	gboolean has_tick, has_end, finished;

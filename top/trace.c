@@ -7,6 +7,14 @@
 
 #include "lib/base/printable.h"
 
+/*
+ * Bytes of the stream during which a record may wait for a tick that covers it.
+ * The records that wait are in memory. kmemtraced makes a tick every 200 ms.
+ */
+#define MAX_WAIT_BYTES (G_GUINT64_CONSTANT(2) << 30)
+/* Bytes of the stream from check to check of all queues. */
+#define CHECK_BYTES (64u << 20)
+
 KmtTopTrace *kmt_top_trace_new(int fd, const KmtTopTraceOptions *options,
 			       GError **error)
 {
@@ -41,8 +49,8 @@ static void free_queues(KmtTopTrace *trace)
 
 		for (j = queue->next; j < queue->batches->len; j++)
 			kmt_input_buffer_unref(
-				g_array_index(queue->batches, KmtInputBatch, j)
-					.buffer);
+				g_array_index(queue->batches, QueuedBatch, j)
+					.batch.buffer);
 		g_array_unref(queue->batches);
 	}
 	g_free(trace->queues);
@@ -94,7 +102,8 @@ static gboolean next_batch(gpointer user, guint file, KmtInputBatch *batch)
 
 	if (queue->next == queue->batches->len)
 		return FALSE;
-	*batch = g_array_index(queue->batches, KmtInputBatch, queue->next++);
+	*batch =
+		g_array_index(queue->batches, QueuedBatch, queue->next++).batch;
 	trim_queue(queue);
 	return TRUE;
 }
@@ -116,15 +125,41 @@ static void count_late(KmtTopTrace *trace, const KmtInputBatch *batch)
 	}
 }
 
+/* Fail if a record has waited too long for a tick. */
+static gboolean check_queues(KmtTopTrace *trace, GError **error)
+{
+	guint i;
+
+	if (trace->bytes < trace->next_check)
+		return TRUE;
+	trace->next_check = trace->bytes + CHECK_BYTES;
+	for (i = 0; i < trace->capture->files->len; i++) {
+		const CpuQueue *queue = &trace->queues[i];
+
+		if (queue->next == queue->batches->len ||
+		    trace->bytes - g_array_index(queue->batches, QueuedBatch,
+						 queue->next)
+					    .position <=
+			    MAX_WAIT_BYTES)
+			continue;
+		kmt_top_frame_reader_set_damaged(
+			trace->reader, error,
+			"no tick covers the records of the last 2 GiB");
+		return FALSE;
+	}
+	return TRUE;
+}
+
 static gboolean add_records(KmtTopTrace *trace, const KmtTopFrame *frame,
 			    GError **error)
 {
 	const guint stride =
 		kmt_top_frame_reader_header(trace->reader)->record_bytes;
-	const KmtInputBatch batch = {.records = frame->payload,
-				     .n = frame->head.length / stride,
-				     .stride = stride,
-				     .buffer = frame->buffer};
+	const QueuedBatch queued = {.batch = {.records = frame->payload,
+					      .n = frame->head.length / stride,
+					      .stride = stride,
+					      .buffer = frame->buffer},
+				    .position = trace->bytes};
 	g_autoptr(GError) reason = NULL;
 	gpointer found;
 	guint file;
@@ -137,12 +172,12 @@ static gboolean add_records(KmtTopTrace *trace, const KmtTopFrame *frame,
 			"its CPU is not in kmemtrace.meta");
 		return FALSE;
 	}
-	if (!batch.n)
+	if (!queued.batch.n)
 		return TRUE;
 	file = GPOINTER_TO_UINT(found);
-	kmt_input_buffer_ref(batch.buffer);
-	count_late(trace, &batch);
-	g_array_append_val(trace->queues[file].batches, batch);
+	kmt_input_buffer_ref(queued.batch.buffer);
+	count_late(trace, &queued.batch);
+	g_array_append_val(trace->queues[file].batches, queued);
 	if (trace->raw && !kmt_top_capture_add(trace->raw, file, frame->payload,
 					       frame->head.length, &reason))
 		kmt_top_trace_fail_capture(trace, reason);
@@ -177,7 +212,7 @@ static gboolean begin(KmtTopTrace *trace, GError **error)
 		const KmtInputCpuFile *file = trace->capture->files->pdata[i];
 
 		trace->queues[i].batches =
-			g_array_new(FALSE, FALSE, sizeof(KmtInputBatch));
+			g_array_new(FALSE, FALSE, sizeof(QueuedBatch));
 		g_hash_table_insert(trace->files, GUINT_TO_POINTER(file->cpu),
 				    GUINT_TO_POINTER(i));
 	}
@@ -338,12 +373,14 @@ static gboolean add_frame(KmtTopTrace *trace, const KmtTopFrame *frame,
 {
 	KmtStreamEnd end;
 
+	trace->bytes += sizeof(frame->head) + frame->head.length;
 	if (frame->head.type == KMT_STREAM_TABLE)
 		return add_table(trace, frame, error);
 	if (frame->head.type == KMT_STREAM_META)
 		return kmt_top_tables_set_meta(trace->tables, frame->payload,
 					       frame->head.length, error);
-	if (!trace->tally && !begin(trace, error))
+	if ((!trace->tally && !begin(trace, error)) ||
+	    !check_queues(trace, error))
 		return FALSE;
 	switch (frame->head.type) {
 	case KMT_STREAM_RECORDS:

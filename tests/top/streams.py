@@ -433,6 +433,27 @@ class Damage(TopCase):
             make(writer)
             self.refused(writer.data, message)
 
+    def test_no_tick(self):
+        """Records that no tick covers do not fill the memory."""
+        writer = mkstream.Writer(order=ORDER, n_cpus=1)
+        writer.meta(b"[capture]\nabi_version=3\nrecord_size=64\n[cpu0]\nnode=0\n")
+        writer.tick(-1, 0)
+        writer.records(0, mkcapture.event_v2(order=BYTE_ORDER))
+        path = self.save(writer.data)
+        # Frames of an unknown type, as holes of the file.
+        with open(path, "r+b") as file:
+            file.seek(0, os.SEEK_END)
+            for sequence in range(writer.sequence, writer.sequence + 2200):
+                file.write(struct.pack(ORDER + stream_parser.FRAME, 99,
+                                       stream_parser.NO_CPU,
+                                       stream_parser.PAYLOAD_MAX, 0, sequence))
+                file.seek(stream_parser.PAYLOAD_MAX, os.SEEK_CUR)
+            file.truncate()
+        run = top("-b", f"--read={path}", env=self.environment())
+        self.assertEqual(run.returncode, 1, run)
+        self.assertIn("no tick covers the records", run.stderr)
+        self.assertEqual(os.listdir(self.tmp), [])
+
     def test_paths(self):
         """The name of a table cannot leave the directory of the tables."""
         writer = mkstream.Writer(order=ORDER, n_cpus=1)
