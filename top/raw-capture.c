@@ -33,9 +33,12 @@ static void note_losses(GHashTable *lost, const KmtTopLosses *losses)
 }
 
 /* Return a copy of the stream's kmemtrace.meta for a capture that begins now.
- */
-static GKeyFile *begin_meta(KmtTopTables *tables)
+ * The size of the records is that of the files, because kmemtrace.meta of a
+ * damaged stream may lack it. */
+static GKeyFile *begin_meta(KmtTopTables *tables,
+			    const KmtInputCapture *capture)
 {
+	const KmtInputCpuFile *first = capture->files->pdata[0];
 	g_autofree char *text =
 		g_key_file_to_data(kmt_top_tables_meta(tables), NULL, NULL);
 	GKeyFile *meta = g_key_file_new();
@@ -43,6 +46,8 @@ static GKeyFile *begin_meta(KmtTopTables *tables)
 	g_key_file_load_from_data(meta, text, strlen(text), G_KEY_FILE_NONE,
 				  NULL);
 	g_key_file_set_boolean(meta, "capture", "complete", FALSE);
+	g_key_file_set_uint64(meta, "capture", "record_size",
+			      first->record_size);
 	g_key_file_remove_key(meta, "capture", "end_time", NULL);
 	g_key_file_remove_key(meta, "capture", "overruns", NULL);
 	/* The trace began before the capture. */
@@ -100,7 +105,7 @@ KmtTopCapture *kmt_top_capture_new(const char *path, KmtTopTables *tables,
 	c->lost_before =
 		g_hash_table_new_full(g_direct_hash, NULL, NULL, g_free);
 	note_losses(c->lost_before, losses);
-	c->meta = begin_meta(tables);
+	c->meta = begin_meta(tables, capture);
 	if (kmt_capture_writer_write_meta(output, c->meta, capture->files->len,
 					  error) &&
 	    create_files(c, error))

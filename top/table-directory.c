@@ -282,6 +282,11 @@ KmtInputCapture *kmt_top_tables_open(KmtTopTables *tables,
 	g_key_file_set_boolean(meta, "capture", "complete", TRUE);
 	g_key_file_set_uint64(meta, "capture", "record_size",
 			      header->record_bytes);
+	/* The header has been checked; without this key, the input library
+	 * guesses the format of files that are still empty. */
+	g_key_file_set_string(meta, "capture", "byte_order",
+			      G_BYTE_ORDER == G_LITTLE_ENDIAN ? "little"
+							      : "big");
 	if (!g_key_file_save_to_file(meta, path, error))
 		return NULL;
 	return kmt_input_capture_open(operands, NULL, error);

@@ -336,6 +336,22 @@ class Captures(TopCase):
                                check=False)
         self.assertEqual(check.returncode, 0, check)
 
+    def test_record_size(self):
+        """A stream whose kmemtrace.meta has no or a wrong size of records."""
+        for i, line in enumerate(("", "record_size=0", "record_size=56")):
+            writer = mkstream.Writer(order=ORDER, n_cpus=1)
+            writer.meta(f"[capture]\nabi_version=3\n{line}\n[cpu0]\n".encode())
+            writer.records(0, mkcapture.event_v2(order=BYTE_ORDER))
+            writer.tick(stream_parser.WATERMARK_END, 0)
+            writer.end()
+            other = os.path.join(self.dir, f"raw{i}")
+            view = self.last(self.save(writer.data), "--capture", other)
+            self.assertEqual(view["header"]["events"], 1)
+            self.assertEqual(view["header"]["capture"]["state"], "complete")
+            meta = mkstream.Source(other).meta
+            self.assertEqual(meta["capture"]["record_size"], "64")
+            self.assertEqual(meta["cpu0"]["events"], "1")
+
     def test_refusal(self):
         """A directory with a capture is not overwritten; the view goes on."""
         directory = self.capture(make_text(10))
