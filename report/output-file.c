@@ -101,11 +101,18 @@ static char *template_beside(const char *target)
 static gboolean open_temporary(KmtOutputFile *output, GError **error)
 {
 	g_autofree char *folder = NULL, *template = NULL;
+	struct stat st;
+	gboolean exists;
 	int fd;
 
 	output->target = realpath(output->path, NULL);
 	if (!output->target)
 		output->target = strdup(output->path);
+	exists = stat(output->target, &st) == 0;
+	if (exists && access(output->target, W_OK) != 0) {
+		fail(output, "cannot write to", errno, error);
+		return FALSE;
+	}
 	folder = g_path_get_dirname(output->target);
 	/* name_temporary() needs /proc. */
 	fd = g_access("/proc/self/fd", X_OK) == 0
@@ -121,6 +128,9 @@ static gboolean open_temporary(KmtOutputFile *output, GError **error)
 		fail(output, "cannot create a file beside", errno, error);
 		return FALSE;
 	}
+	/* A private file stays private. */
+	if (exists)
+		(void)fchmod(fd, st.st_mode & 0777);
 	output->fd = fd;
 	return open_stream(output, error);
 }

@@ -3,6 +3,7 @@
  * A file that an option names for the output. A regular file is replaced as a
  * whole: the data goes to a temporary file in the same directory, which takes
  * the name only after all data is on the disk. On error, the old file remains.
+ * The new file has the permissions of the old file.
  * A pipe, a device, or a symbolic link to a missing file is written in place.
  */
 #ifndef KMEMTRACE_REPORT_OUTPUT_FILE_H

@@ -63,6 +63,20 @@ class OutputFile(report_case.ReportCase):
         self.is_whole(self.read())
         self.assertEqual(os.listdir(self.folder), ["file"])
 
+    def test_permissions(self):
+        """A file that is replaced keeps its permissions.  One that is read-only stays."""
+        with open(self.file, "w", encoding="utf-8") as f:
+            f.write("old")
+        os.chmod(self.file, 0o600)
+        self.write_file(self.file)
+        self.is_whole(self.read())
+        self.assertEqual(stat.S_IMODE(os.stat(self.file).st_mode), 0o600)
+        if os.geteuid() == 0:
+            return  # root may write to any file
+        os.chmod(self.file, 0o400)
+        self.refused("-q", f"{OPTION}={self.file}", self.capture,
+                     message="Permission denied")
+
     def test_relative_and_links(self):
         """A relative name, and a symbolic link whose target is replaced."""
         os.symlink("file", os.path.join(self.folder, "link"))
