@@ -22,6 +22,7 @@ KMT_HTML_JS = \
 	report/html/js/loss-bands.js \
 	report/html/js/sparkline.js \
 	report/html/js/histogram.js \
+	report/html/js/mark-labels.js \
 	report/html/js/chart.js \
 	report/html/js/details.js \
 	report/html/js/overview.js \

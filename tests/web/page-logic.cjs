@@ -9,7 +9,7 @@ const path = require("node:path");
 const vm = require("node:vm");
 
 const FILES = ["namespace", "format", "filter", "series", "model", "span", "layers",
-	"loss-bands", "live-series", "frame-tree"];
+	"loss-bands", "mark-labels", "live-series", "frame-tree"];
 
 /** Load the files as the page does, and return the namespace. */
 function load(directory) {
@@ -149,6 +149,27 @@ const tests = {
 		equal(kmt.liveSeries.peak(shown, model), { value: 8, atNs: 10 });
 		equal(kmt.liveSeries.of(model, "dir", "slab").map((one) => [one.name, one.values]),
 			[["mm", [2, 3]], ["all others", [1, 5]]]);
+	},
+
+	/** Labels of marks that are close together are below each other in their order, also
+	 * after any number of other marks, and at the right edge. */
+	markLabels() {
+		const rows = (labels) => kmt.markLabels(labels, 1000).map((place) => place.row);
+		const close = [{ x: 700, width: 40 }, { x: 710, width: 50 }];
+
+		equal(kmt.markLabels([{ x: 0, width: 50 }, { x: 990, width: 50 }], 1000),
+			[{ row: 0, left: false }, { row: 0, left: true }]);
+		for (const before of [0, 1, 2, 3, 4, 5]) {
+			const others = Array.from({ length: before }, (_, i) =>
+				({ x: 100 * i, width: 50 }));
+
+			equal(rows([...others, ...close]), [...others.map(() => 0), 0, 1]);
+		}
+		// The second label is left of its mark, above which the first one is.
+		equal(kmt.markLabels([{ x: 955, width: 40 }, { x: 960, width: 50 }], 1000),
+			[{ row: 0, left: false }, { row: 1, left: true }]);
+		equal(rows([0, 10, 20, 30, 40, 50].map((x) => ({ x, width: 30 }))),
+			[0, 1, 2, 3, 4, 5]);
 	},
 
 	/** A tree by call path keeps each sum, in both directions and in each search. */

@@ -76,20 +76,21 @@
 		const line = 13 * ratio;
 
 		ctx.font = 11 * ratio + "px system-ui, sans-serif";
-		ctx.textAlign = "left";
 		ctx.textBaseline = "top";
-		marks.forEach((mark, i) => {
-			const x = verticalLine(u, mark.at_ns, colour, []);
-			const label = String(mark.label).slice(0, 24);
+		const labels = marks.map((mark) => {
+			const text = String(mark.label).slice(0, 24);
 
-			if (marks.length > MARK_LABELS)
-				return;
-			ctx.fillStyle = colour;
-			// Labels beyond the right edge go to the left of their line.
-			const left = x + ctx.measureText(label).width + 4 > bbox.left + bbox.width;
+			return { text, x: verticalLine(u, mark.at_ns, colour, []),
+				width: ctx.measureText(text).width };
+		});
 
+		if (marks.length > MARK_LABELS)
+			return;
+		ctx.fillStyle = colour;
+		kmt.markLabels(labels, bbox.left + bbox.width).forEach(({ row, left }, i) => {
 			ctx.textAlign = left ? "right" : "left";
-			ctx.fillText(label, x + (left ? -3 : 3) * ratio, bbox.top + (i % 4) * line);
+			ctx.fillText(labels[i].text, labels[i].x + (left ? -3 : 3) * ratio,
+				bbox.top + row * line);
 		});
 	}
 
