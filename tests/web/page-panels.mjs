@@ -139,6 +139,27 @@ export async function checkFrames(page, given, expect) {
 	await checkSearch(page, given, expect);
 }
 
+/** Compare the call sites whose objects another CPU freed with the report. */
+async function checkCrossSites(page, document, expect) {
+	const rows = await page.$$eval("#cross-sites tbody tr", (list) => list.map((row) => {
+		const cell = (key) => row.querySelector(`[data-key="${key}"]`);
+		const number = (key) => Number(cell(key).querySelector(".value").dataset.value);
+		return [cell("name").textContent, cell("kindName").textContent,
+			number("cross_frees"), number("frees")];
+	}));
+	const expected = document.callsites.filter((site) => site.cross_cpu_frees > 0);
+	const counts = (list) => list.map((row) => row[2]);
+
+	expect.that(rows.length === Math.min(10, expected.length),
+		`${rows.length} call sites with frees on another CPU`);
+	expect.equal(counts(rows), expected.map((site) => site.cross_cpu_frees)
+		.sort((a, b) => b - a).slice(0, 10), "the most frees on another CPU");
+	for (const [name, kind, cross, frees] of rows)
+		expect.that(expected.some((site) => name.startsWith(site.symbol) &&
+			site.kind === kind && site.cross_cpu_frees === cross &&
+			site.frees === frees), `${name}: ${cross} of ${frees} frees`);
+}
+
 /** Compare waste, frees across CPUs, lifetimes, and leaks with the report. */
 export async function checkOthers(page, given, expect) {
 	expect.about(`${given.name}, other panels`);
@@ -164,6 +185,7 @@ export async function checkOthers(page, given, expect) {
 	for (const figure of ["requested", "allocated", "wasted"])
 		expect.equal(shown[figure], kinds.get("kmalloc")[figure], `kmalloc, ${figure}`);
 	expect.equal(shown.cross, sum("cross_frees"), "frees on another CPU");
+	await checkCrossSites(page, document, expect);
 	expect.that(given.complete ? shown.freed === sum("frees") : shown.freed <= sum("frees"),
 		`lifetimes of ${shown.freed} objects instead of ${sum("frees")}`);
 	expect.that(shown.leaks > 0, "no leak candidate");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The section with the heat map: which CPU frees objects that which CPU allocated.
+// The section with the heat map: which CPU frees objects that which CPU allocated,
+// and the call sites of these objects.
 (function (kmt) {
 	"use strict";
 
@@ -8,6 +9,8 @@
 	const MOST = 32;
 	// Most rows whose cells show their numbers.
 	const WITH_NUMBERS = 12;
+	// Call sites that are shown at once.
+	const SITES = 10;
 
 	/** Group the CPUs; return the names of the groups and the sums of their cells. */
 	function grouped(heat) {
@@ -78,6 +81,38 @@
 		return [all, cross];
 	}
 
+	function siteColumns() {
+		const number = (key, title, unit, hint) => ({ key, title, unit, hint,
+			value: (site) => (kmt.format.isNumber(site[key]) ? site[key] : null) });
+
+		return [
+			{ key: "name", title: "Call site of the allocation", unit: "text", opens: true,
+				value: (site) => site.name },
+			{ key: "kindName", title: "Kind", unit: "text", class: "short",
+				value: (site) => site.kindName },
+			number("cross_frees", "On another CPU", "count",
+				"Objects that were freed on another CPU than the one that allocated them"),
+			number("frees", "Frees", "count", "All freed objects of the call site"),
+			{ key: "share", title: "Share", unit: "share",
+				hint: "Share of the frees that were on another CPU",
+				value: (site) => (site.frees > 0 ? site.cross_frees / site.frees : null) },
+		];
+	}
+
+	/** Return the table of the call sites whose objects another CPU freed. */
+	function sites(app) {
+		const rows = app.model.sites.filter((site) => site.cross_frees > 0);
+
+		if (!rows.length)
+			return null;
+		return el("div", { id: "cross-sites" }, kmt.table.create({
+			label: "Call sites with frees on another CPU", noun: "call sites",
+			sort: "cross_frees", filters: false, pageSize: SITES,
+			columns: siteColumns(), rows, open: (site) => app.openSite(site.index),
+			data: (site) => ({ site: site.index }),
+		}).element);
+	}
+
 	function build(body, app) {
 		const heat = app.model.heat;
 
@@ -92,7 +127,7 @@
 			"were on another CPU than the allocation" +
 			(heat.block > 1 ? ", not counting those of a group of CPUs." : ".")),
 		el("div", { class: "scroll", tabindex: 0, role: "region",
-			"aria-label": "Frees by CPU" }, table(grouped(heat))));
+			"aria-label": "Frees by CPU" }, table(grouped(heat))), sites(app) || "");
 		return undefined;
 	}
 
