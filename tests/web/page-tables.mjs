@@ -81,6 +81,32 @@ export async function checkNames(page, given, expect) {
 	expect.that(document.callsites.some((site) => site.source), "no source lines");
 }
 
+/** Check that a column of names is shown only if a call site has such a name, and that
+ * the table of leak candidates fits into a wide window. */
+export async function checkColumns(page, given, expect) {
+	const found = await page.evaluate(() => ({
+		empty: [...document.querySelectorAll("#sites th.text[data-key]")]
+			.map((title) => title.dataset.key).filter((key) =>
+				window.kmt.app.model.sites.every((site) => !site[key])),
+		missing: ["moduleName", "dirName", "sourceName"].filter((key) =>
+			!document.querySelector(`#sites th[data-key=${key}]`) &&
+			window.kmt.app.model.sites.some((site) => site[key])),
+		lines: Math.max(...[...document.querySelectorAll("#leak-table thead th")]
+			.map((title) => title.getBoundingClientRect().height /
+				parseFloat(getComputedStyle(title).fontSize))),
+		hidden: [...document.querySelectorAll("#leaks .scroll")].map((table) =>
+			table.scrollWidth - table.clientWidth),
+	}));
+
+	expect.about(`${given.name}, columns`);
+	expect.equal(found.empty, [], "columns without a name");
+	expect.equal(found.missing, [], "names without a column");
+	expect.that(found.lines < 8,
+		`headings of leak candidates: ${found.lines} em high`);
+	expect.that(found.hidden.every((width) => width <= 0),
+		`${found.hidden} pixels of the leak candidates are hidden`);
+}
+
 function isSorted(values, descending) {
 	const known = values.filter((value) => value !== null);
 	const ends = values.slice(known.length).every((value) => value === null);

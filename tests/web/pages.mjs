@@ -9,8 +9,8 @@ import {launch, VIEWS, WatchedPage} from "./browser.mjs";
 import {Expectations} from "./expectations.mjs";
 import {checkFrames, checkOthers} from "./page-panels.mjs";
 import {checkElements, checkPolicy, installTrap} from "./page-safety.mjs";
-import {checkDetails, checkFigures, checkFilters, checkNames, checkSorting, checkSpans} from
-	"./page-tables.mjs";
+import {checkColumns, checkDetails, checkFigures, checkFilters, checkNames, checkSorting,
+	checkSpans} from "./page-tables.mjs";
 
 /** Return the number of scripts and styles in the template. */
 function readTemplate(file) {
@@ -86,6 +86,7 @@ async function use(browser, config, given, expect) {
 
 	await checkPage(watched, config, given, expect);
 	await checkFigures(page, given, expect);
+	await checkColumns(page, given, expect);
 	await checkFrames(page, given, expect);
 	await checkOthers(page, given, expect);
 	await checkDetails(page, given, expect);

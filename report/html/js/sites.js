@@ -17,8 +17,9 @@
 		}, more);
 	}
 
+	/** Return the columns; a text that no call site has gets none. */
 	function columns(app) {
-		const { windows } = app.model;
+		const { windows, sites } = app.model;
 
 		return [
 			text("name", "Call site", "Function that called the allocator", { opens: true }),
@@ -47,7 +48,7 @@
 			text("moduleName", "Module", "Module of the call site", { class: "short" }),
 			text("dirName", "Directory", "Directory of the source file", { class: "short" }),
 			text("sourceName", "Source line", "File and line of the call", { class: "short" }),
-		];
+		].filter((column) => column.unit !== "text" || sites.some((site) => site[column.key]));
 	}
 
 	/** Return the growth in the whole capture. */
