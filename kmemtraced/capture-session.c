@@ -117,18 +117,31 @@ static gboolean check_any_reader(KmtdSession *session, GError **error)
 	return FALSE;
 }
 
+static gboolean write_meta(KmtdSession *session, GError **error)
+{
+	return session->output->class->write_meta(
+		session->output, session->meta, kmtd_session_meta_cpus(session),
+		FALSE, error);
+}
+
 /*
  * Switch tracing on, which starts a new trace. Records that earlier readers
  * consumed belong to the previous trace, so clear "continues" in the meta file
- * first.
+ * first. A reader of a stream shows what is not recorded during the recording,
+ * and bpf knows that only when its programs are attached.
  */
 static gboolean enable(KmtdSession *session, GError **error)
 {
+	KmtdSource *source = session->source;
+
 	kmt_capture_meta_set_continues(session->meta, FALSE);
-	return session->output->class->write_meta(
-		       session->output, session->meta,
-		       kmtd_session_meta_cpus(session), FALSE, error) &&
-	       session->source->class->enable(session->source, error);
+	if (!write_meta(session, error) ||
+	    !source->class->enable(source, error))
+		return FALSE;
+	if (!session->stream)
+		return TRUE;
+	source->class->describe(source, session->meta);
+	return write_meta(session, error);
 }
 
 /*
