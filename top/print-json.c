@@ -35,6 +35,14 @@ static void add_capture(KmtJson *json, const KmtTopHeader *h)
 	kmt_json_end_object(json);
 }
 
+static void add_not_seen(KmtJson *json, const KmtTopHeader *h)
+{
+	kmt_json_begin_array(json, "not_seen");
+	for (guint i = 0; h->not_seen && h->not_seen[i]; i++)
+		kmt_json_text(json, NULL, h->not_seen[i]);
+	kmt_json_end_array(json);
+}
+
 static void add_header(KmtJson *json, const KmtTopHeader *h)
 {
 	kmt_json_text(json, "source", h->source);
@@ -52,6 +60,7 @@ static void add_header(KmtJson *json, const KmtTopHeader *h)
 	kmt_json_u64(json, "lost", h->lost);
 	kmt_json_u64(json, "interval_lost", h->interval_lost);
 	kmt_json_flag(json, "losses_unknown", h->losses_unknown);
+	add_not_seen(json, h);
 	kmt_json_u64(json, "late_records", h->late_records);
 	kmt_json_u64(json, "frees_before_trace", h->frees_before);
 	kmt_json_u64(json, "unmatched_frees", h->unmatched_frees);

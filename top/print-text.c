@@ -71,6 +71,11 @@ static void print_header(const KmtTopHeader *header, FILE *out)
 	print_cost("kmemtrace-top", header->own_cpu_percent, out);
 	print_cost(", kmemtraced", header->daemon_cpu_percent, out);
 	fputc('\n', out);
+	if (header->not_seen)
+		fprintf(out,
+			"Not seen: %u gaps of the source; live "
+			"figures may be wrong (--json lists them)\n",
+			g_strv_length((char **)header->not_seen));
 	print_capture(header, out);
 	if (header->end_reason)
 		fprintf(out, "End: %s\n", header->end_reason);

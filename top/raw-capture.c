@@ -226,6 +226,12 @@ static gboolean finish_files(KmtTopCapture *c, const KmtTopLosses *losses,
 	return TRUE;
 }
 
+/* Return whether kmemtraced writes a key before it knows the final value. */
+static gboolean is_preliminary(const char *key)
+{
+	return g_str_equal(key, "not_seen") || g_str_equal(key, "task_names");
+}
+
 /*
  * Take over the keys of the stream's last kmemtrace.meta that describe the
  * recording as a whole and may have changed, such as events_off.
@@ -240,7 +246,8 @@ static void update_meta(KmtTopCapture *c)
 		g_autofree char *value =
 			g_key_file_get_value(from, "capture", keys[i], NULL);
 
-		if (!g_key_file_has_key(c->meta, "capture", keys[i], NULL) &&
+		if ((is_preliminary(keys[i]) ||
+		     !g_key_file_has_key(c->meta, "capture", keys[i], NULL)) &&
 		    strcmp(keys[i], "overruns") != 0 &&
 		    strcmp(keys[i], "end_time") != 0)
 			g_key_file_set_value(c->meta, "capture", keys[i],

@@ -101,6 +101,15 @@ static void add_losses(GArray *items, const KmtTopHeader *header)
 		add_item(items, GROUP_EVENTS, KMT_TOP_PLAIN, "lost 0");
 }
 
+/* Figures of live memory are too high if frees are not recorded. */
+static void add_not_seen(GArray *items, const KmtTopHeader *header)
+{
+	if (header->not_seen)
+		add_item(items, GROUP_EVENTS, KMT_TOP_PLAIN,
+			 "not seen: %u gaps",
+			 g_strv_length((char **)header->not_seen));
+}
+
 static void add_cost(GArray *items, const KmtTopHeader *header)
 {
 	if (header->own_cpu_percent >= 0)
@@ -119,6 +128,7 @@ static void add_events(const KmtTopScreen *screen, GArray *items,
 	kmt_top_count_text(events, header->events, KMT_TOP_EXACT);
 	kmt_top_rate_text(rate, header->events_per_s, screen->precision);
 	add_losses(items, header);
+	add_not_seen(items, header);
 	if (header->limit_reached)
 		add_item(items, GROUP_EVENTS, KMT_TOP_WARNING,
 			 "LIMIT of %" U64 " objects reached: %" U64

@@ -31,6 +31,8 @@ void kmt_top_snapshot_set_header(KmtTopSnapshot *s, const KmtTopHeader *header)
 	copy->capture_path = s->capture_path = g_strdup(header->capture_path);
 	copy->capture_error = s->capture_error =
 		g_strdup(header->capture_error);
+	s->not_seen = g_strdupv((char **)header->not_seen);
+	copy->not_seen = (const char *const *)s->not_seen;
 }
 
 const KmtTopHeader *kmt_top_snapshot_header(const KmtTopSnapshot *snapshot)
@@ -56,6 +58,7 @@ void kmt_top_snapshot_unref(KmtTopSnapshot *s)
 	g_free(s->end_reason);
 	g_free(s->capture_path);
 	g_free(s->capture_error);
+	g_strfreev(s->not_seen);
 	g_free(s);
 }
 

@@ -15,6 +15,7 @@ struct KmtTopSnapshot {
 	KmtTopHeader header;  /* its strings are those below, or constant */
 	char *source, *kernel, *input, *end_reason, *capture_path,
 		*capture_error;
+	GStrv not_seen;
 };
 
 /* Create a snapshot without header. It has a reference of each counts. */

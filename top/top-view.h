@@ -142,6 +142,8 @@ typedef struct {
 	 * whose number is unknown. */
 	guint64 lost, interval_lost;
 	gboolean losses_unknown;
+	/* What the source does not record; NULL: no gap is known. */
+	const char *const *not_seen;
 	/* Records that came after a tick that they should have preceded. Their
 	 * order among the records of other CPUs is not exact. */
 	guint64 late_records;

@@ -45,10 +45,28 @@ static char *meta_text(const KmtTopTrace *trace, const char *key)
 	return text ? kmt_printable(text) : NULL;
 }
 
+/* Return the list "not_seen" of kmemtrace.meta for a terminal; NULL: none. */
+static GStrv meta_not_seen(const KmtTopTrace *trace)
+{
+	GStrv list =
+		g_key_file_get_string_list(kmt_top_tables_meta(trace->tables),
+					   "capture", "not_seen", NULL, NULL);
+
+	for (guint i = 0; list && list[i]; i++) {
+		g_autofree char *text = list[i];
+
+		list[i] = kmt_printable(text);
+	}
+	if (list && !list[0])
+		g_clear_pointer(&list, g_strfreev);
+	return list;
+}
+
 KmtTopSnapshot *kmt_top_trace_snapshot(KmtTopTrace *trace)
 {
 	g_autofree char *source = meta_text(trace, "source");
 	g_autofree char *kernel = meta_text(trace, "kernel_release");
+	g_auto(GStrv) not_seen = meta_not_seen(trace);
 	g_autoptr(KmtTopCounts) now = kmt_top_tally_counts(trace->tally);
 	gint64 time = kmt_top_trace_time(trace);
 	KmtTopSnapshot *snapshot = kmt_top_snapshot_new(
@@ -66,6 +84,7 @@ KmtTopSnapshot *kmt_top_trace_snapshot(KmtTopTrace *trace)
 			(double)MAX(time - trace->before.time_ns, 0) / 1e9,
 		.ended = trace->end_reason != NULL,
 		.end_reason = trace->end_reason,
+		.not_seen = (const char *const *)not_seen,
 	};
 
 	header.lost = kmt_top_trace_losses(trace, &header.losses_unknown);

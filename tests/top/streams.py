@@ -275,6 +275,25 @@ class Limits(TopCase):
         before, after = self.peaks(300)
         self.assertLess(after, before + (6 << 20))
 
+    def test_not_seen(self):
+        """The views and the raw capture have the latest list of what the source does
+        not record."""
+        writer = self.writer()
+        meta = META.format(order=BYTE_ORDER).replace("    ", "").replace("meta\n", "", 1)
+        writer.meta((meta + "not_seen=bulk frees;all pages;\n").encode())
+        writer.tick(10, 10**9)
+        writer.meta((meta + "not_seen=bulk frees;\n").encode())
+        writer.tick(20, 2 * 10**9)
+        writer.end()
+        stream = self.save(writer.data)
+        directory = os.path.join(self.dir, "raw")
+        views = self.views(stream, "-d", "0.9", "-D", directory)
+        self.assertEqual(views[-1]["header"]["not_seen"], ["bulk frees"])
+        with open(os.path.join(directory, "kmemtrace.meta"), encoding="utf-8") as file:
+            self.assertIn("not_seen=bulk frees;\n", file.read())
+        run = top("-b", f"--read={stream}")
+        self.assertIn("\nNot seen: 1 gaps of ", run.stdout)
+
     def test_frees_before(self):
         """Frees of memory from before the trace are counted apart."""
         text = META.format(order=BYTE_ORDER) + (

@@ -14,8 +14,9 @@ import signal
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..",
-                                "lib"))
+TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+sys.path[:0] = [os.path.join(TESTS, "lib"), os.path.join(TESTS, "vm")]
+import capture  # pylint: disable=wrong-import-position
 from live_tracefs import (  # pylint: disable=wrong-import-position
     check, skip, take_tracefs)
 from top_case import (  # pylint: disable=wrong-import-position
@@ -41,6 +42,20 @@ def try_source(source, folder):
     check(checked.returncode == 0, checked.stdout)
     check_trace(documents(run.stdout), directory, source)
     return True
+
+
+def check_not_seen(source, folder):
+    """The raw capture and the views know what is not recorded as kmemtraced does, also
+    during the recording, when kmemtraced has not concluded it yet."""
+    program = os.path.join(os.environ["top_builddir"], "kmemtraced", "kmemtraced")
+    directory = os.path.join(folder, "not-seen")
+    subprocess.run([program, "-q", "-s", source, "-w", ".1", "-D", directory],
+                   check=True, timeout=TIMEOUT_S)
+    expected = capture.meta(directory)["not_seen"]
+    views = documents(top("-b", "--json", "-s", source, "-n", "1", "-d", "1").stdout)
+    check(";".join(views[0]["header"]["not_seen"] + [""]) == expected, expected,
+          views[0]["header"])
+    check(capture.meta(os.path.join(folder, source))["not_seen"] == expected, expected)
 
 
 def check_signal(source, folder):
@@ -70,6 +85,7 @@ def main():
     if not works:
         skip("no source works here")
     check_signal(works[0], folder)
+    check_not_seen(works[0], folder)
 
 
 if __name__ == "__main__":
