@@ -4,6 +4,7 @@ EXTRA_DIST += \
 	tests/lib/boot_case.py \
 	tests/lib/ctf_files.py \
 	tests/lib/damaged_pages.py \
+	tests/lib/diff_case.py \
 	tests/lib/figures_compare.py \
 	tests/lib/files.py \
 	tests/lib/golden_files.py \
