@@ -13,12 +13,13 @@ REPORT_SOURCES = \
 	report/columns.c report/columns.h \
 	report/cross-cpu.c report/cross-cpu.h \
 	report/csv.c \
+	report/csv-fields.c report/csv-fields.h \
 	report/diff-noise.c report/diff-noise.h \
 	report/diff-splits.c report/diff-splits.h \
 	report/dimension.c report/dimension.h \
 	report/field.c report/field.h \
 	report/object-filter.c report/object-filter.h \
-	report/folded.c \
+	report/folded.c report/folded-frame.h \
 	report/group-values.c \
 	report/groups.c report/groups.h report/groups-private.h \
 	report/detailed-history.c \
