@@ -24,6 +24,7 @@ EXTRA_DIST += \
 	tests/lib/reference_html.py \
 	tests/lib/reference_match.py \
 	tests/lib/reference_names.py \
+	tests/lib/reference_noise.py \
 	tests/lib/reference_output.py \
 	tests/lib/reference_totals.py \
 	tests/lib/report_case.py \
