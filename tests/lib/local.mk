@@ -20,6 +20,7 @@ EXTRA_DIST += \
 	tests/lib/pprof_files.py \
 	tests/lib/random_captures.py \
 	tests/lib/reference_capture.py \
+	tests/lib/reference_diff.py \
 	tests/lib/reference_figures.py \
 	tests/lib/reference_html.py \
 	tests/lib/reference_match.py \

@@ -33,10 +33,9 @@
 	function rows(model, i) {
 		const all = kmt.model.list(model.comparison.lines).map((given, index) => {
 			const [kind, name, match, guess, cells] = kmt.model.list(given);
-			const kindOf = model.kinds[kind];
 
 			return Object.assign({
-				index, kindName: kindOf ? String(kindOf.kind) : "", name: model.name(name),
+				index, kindName: model.name(kind, ""), name: model.name(name),
 				match: MATCH[match] || MATCH[0], guess: model.name(guess, ""),
 			}, cellOf(kmt.model.list(cells)[i]));
 		}).filter((row) => row.base !== null || row.current !== null).sort(compareRelevance);
