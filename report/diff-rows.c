@@ -2,6 +2,7 @@
 /* Reads the groups of a capture into rows of a comparison. */
 #include "config.h"
 
+#include "report/allocator-memory.h"
 #include "report/diff-private.h"
 #include "report/figure-arithmetic.h"
 #include "report/leaks.h"
@@ -317,6 +318,8 @@ static void add_row(KmtDiffRows *rows, const KmtReport *report,
 	KmtDiffRow row = {.capture = common->capture, .kind = group->kind};
 	gboolean is_unnamed = FALSE;
 
+	row.holds_objects = kmt_allocator_memory_holds(report->aggregate, group,
+						       TRUE, &row.objects);
 	row.is_leak = g_hash_table_contains(common->leaks, group);
 	row.traits = (KmtDiffTraits){.kinds = 1U << group->kind,
 				     .allocs = t->allocs,

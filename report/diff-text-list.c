@@ -118,6 +118,12 @@ static void add_lines_below(const KmtDiff *diff, KmtColumns *columns,
 			add_text_line(diff, columns, before, i, text);
 		}
 	}
+	if (line->holds_objects) {
+		g_autofree char *text = g_strdup_printf(
+			"  holds objects of %s", kmt_kind_name(line->objects));
+
+		add_text_line(diff, columns, before, 0, text);
+	}
 	if (line->guess) {
 		g_autofree char *text = guess_text(diff, line);
 

@@ -133,8 +133,11 @@ KmtDiff *kmt_diff_read(KmtCaptureReport *report, const char *const *base,
 	}
 	diff = new_diff(&report->plan, n_base, n_new);
 	rows = kmt_diff_rows_new(diff);
-	if (!read_captures(rows, report, base, program, error) ||
-	    !read_captures(rows, report, new, program, error))
+	report->is_base = TRUE;
+	if (!read_captures(rows, report, base, program, error))
+		return NULL;
+	report->is_base = FALSE;
+	if (!read_captures(rows, report, new, program, error))
 		return NULL;
 	kmt_diff_match_rows(rows);
 	kmt_diff_guess(diff);

@@ -9,6 +9,7 @@ REPORT_SOURCES = \
 	report/detailed-span.c \
 	report/detailed-stats.c \
 	report/accounting.h \
+	report/allocator-memory.c report/allocator-memory.h \
 	report/capture-report.c report/capture-report.h \
 	report/columns.c report/columns.h \
 	report/cross-cpu.c report/cross-cpu.h \

@@ -45,6 +45,9 @@ void kmt_options_clear(KmtOptions *options)
 	g_strfreev(options->diff);
 	g_free(options->per);
 	g_free(options->error_rate);
+	g_free(options->base_vmlinux);
+	g_free(options->base_debug_dir);
+	g_free(options->base_source);
 	g_strfreev(options->operands);
 }
 
@@ -141,6 +144,15 @@ static void add_comparison(GArray *entries, KmtOptions *o)
 		 "Let at most this fraction of unchanged figures exceed noise "
 		 "(default: 0.1)",
 		 "RATE"},
+		{"base-vmlinux", 0, 0, G_OPTION_ARG_FILENAME, &o->base_vmlinux,
+		 "Use this vmlinux for the captures of --diff", "FILE"},
+		{"base-debug-dir", 0, 0, G_OPTION_ARG_FILENAME,
+		 &o->base_debug_dir,
+		 "Use the debug files in DIR for the captures of --diff",
+		 "DIR"},
+		{"base-source", 0, 0, G_OPTION_ARG_FILENAME, &o->base_source,
+		 "Use this built kernel tree for the captures of --diff",
+		 "TREE"},
 	};
 
 	g_array_append_vals(entries, comparison, G_N_ELEMENTS(comparison));

@@ -80,13 +80,19 @@ static gboolean set_error_rate(KmtDiffOptions *diff, const char *text,
 gboolean kmt_plan_set_diff(KmtPlan *plan, const KmtOptions *o, GError **error)
 {
 	const char *excluded = excluded_option(o);
+	const char *orphan = o->per		 ? "--per"
+			     : o->error_rate	 ? "--error-rate"
+			     : o->base_vmlinux	 ? "--base-vmlinux"
+			     : o->base_debug_dir ? "--base-debug-dir"
+			     : o->base_source	 ? "--base-source"
+						 : NULL;
 
 	plan->diff.given = o->diff != NULL;
-	if (!o->diff && (o->per || o->error_rate))
-		return kmt_plan_invalid(error,
-					o->per ? "--per: only with --diff"
-					       : "--error-rate: only with "
-						 "--diff");
+	if (!o->diff && orphan) {
+		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+			    "%s: only with --diff", orphan);
+		return FALSE;
+	}
 	if (o->diff && excluded) {
 		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
 			    "%s: not with --diff, %s", excluded,
