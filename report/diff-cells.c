@@ -62,6 +62,18 @@ static gboolean all_equal(const KmtFigure *values, guint n)
 	return TRUE;
 }
 
+/* Return whether the figures may exceed noise: all are known, and they are not
+ * all equal. */
+static gboolean vary(const KmtFigure *values, guint n)
+{
+	guint i;
+
+	for (i = 0; i < n; i++)
+		if (values[i].type == KMT_FIGURE_NONE)
+			return FALSE;
+	return !all_equal(values, n);
+}
+
 /* Test whether the difference exceeds noise. */
 static void judge_noise(const KmtDiff *diff, KmtDiffCell *cell)
 {
@@ -277,8 +289,7 @@ KmtDiffList *kmt_diff_list_new(const KmtDiff *diff, guint field,
 			continue;
 		g_ptr_array_add(list->lines, line);
 		list->n_exceeds += cell->noise == KMT_NOISE_EXCEEDS;
-		list->n_varying +=
-			!all_equal(cell->values, diff->captures->len);
+		list->n_varying += vary(cell->values, diff->captures->len);
 	}
 	g_ptr_array_sort_with_data(list->lines, compare_lines, &order);
 	list->n_shown = max_lines ? (guint)MIN(max_lines, list->lines->len)

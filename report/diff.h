@@ -166,8 +166,9 @@ typedef struct {
 	guint n_rest[KMT_N_KINDS];
 	KmtDiffCell rest[KMT_N_KINDS];
 	KmtFigure *rest_values; /* private */
-	/* Lines whose values are not all equal. If nothing changed, at most
-	 * error_rate * n_varying of them exceed noise by chance. */
+	/* Lines whose values are all known and not all equal. If nothing
+	 * changed, at most error_rate * n_varying of them exceed noise by
+	 * chance. */
 	guint n_varying;
 	guint n_exceeds; /* lines that exceed noise */
 } KmtDiffList;

@@ -21,10 +21,12 @@ EXTRA_DIST += \
 	tests/lib/pprof_files.py \
 	tests/lib/random_captures.py \
 	tests/lib/reference_capture.py \
+	tests/lib/reference_diff.py \
 	tests/lib/reference_figures.py \
 	tests/lib/reference_html.py \
 	tests/lib/reference_match.py \
 	tests/lib/reference_names.py \
+	tests/lib/reference_noise.py \
 	tests/lib/reference_output.py \
 	tests/lib/reference_totals.py \
 	tests/lib/report_case.py \

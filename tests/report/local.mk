@@ -2,8 +2,9 @@
 KMT_REPORT_TESTS = \
 	tests/report/cgroups.py \
 	tests/report/command-line.py \
-	tests/report/diff.py \
+	tests/report/diff-figures.py \
 	tests/report/diff-match.py \
+	tests/report/diff.py \
 	tests/report/diff-noise.py \
 	tests/report/false-claims.py \
 	tests/report/figures.py \
