@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Parses the words of a rule: its name, its figure, and its parts in order. */
+#include "config.h"
+
+#include "gate/rule-private.h"
+
+#include <string.h>
+
+gboolean kmt_gate_sees(const KmtGateParser *parser, const char *phrase)
+{
+	g_auto(GStrv) parts = g_strsplit(phrase, " ", -1);
+	guint i;
+
+	for (i = 0; parts[i]; i++) {
+		const KmtGateWord *word = kmt_gate_peek(parser, i);
+
+		if (!word || word->is_quoted ||
+		    strcmp(word->text, parts[i]) != 0)
+			return FALSE;
+	}
+	return TRUE;
+}
+
+gboolean kmt_gate_skip(KmtGateParser *parser, const char *phrase)
+{
+	const char *c;
+
+	if (!kmt_gate_sees(parser, phrase))
+		return FALSE;
+	parser->next++;
+	for (c = phrase; *c; c++)
+		parser->next += *c == ' ';
+	return TRUE;
+}
+
+gboolean kmt_gate_expected(const KmtGateParser *parser, const char *expected,
+			   GError **error)
+{
+	const KmtGateWord *word = kmt_gate_peek(parser, 0);
+
+	if (word)
+		g_set_error(error, KMT_GATE_RULE_ERROR,
+			    KMT_GATE_RULE_ERROR_SYNTAX, "'%s': expected %s",
+			    word->text, expected);
+	else
+		g_set_error(error, KMT_GATE_RULE_ERROR,
+			    KMT_GATE_RULE_ERROR_SYNTAX,
+			    "the rule ends: expected %s", expected);
+	return FALSE;
+}
+
+gboolean kmt_gate_refuse(GError **error, const char *message)
+{
+	g_set_error_literal(error, KMT_GATE_RULE_ERROR,
+			    KMT_GATE_RULE_ERROR_SYNTAX, message);
+	return FALSE;
+}
+
+/* Take the name of the rule, an unquoted word that ends with a colon. */
+static void parse_name(KmtGateParser *parser)
+{
+	const KmtGateWord *word = kmt_gate_peek(parser, 0);
+	gsize length = word ? strlen(word->text) : 0;
+
+	if (length < 2 || word->is_quoted || word->text[length - 1] != ':')
+		return;
+	parser->rule->name = g_strndup(word->text, length - 1);
+	parser->next++;
+}
+
+static gboolean parse_leaks(KmtGateParser *parser, GError **error)
+{
+	parser->rule->condition = kmt_gate_skip(parser, "new")
+					  ? KMT_GATE_NO_NEW_LEAK
+					  : KMT_GATE_NO_LEAK;
+	if (!kmt_gate_skip(parser, "leak candidate") &&
+	    !kmt_gate_skip(parser, "leak candidates"))
+		return kmt_gate_expected(
+			parser,
+			"\"no new leak candidate\" or \"no leak "
+			"candidate\"",
+			error);
+	return TRUE;
+}
+
+static gboolean parse_field(KmtGateParser *parser, GError **error)
+{
+	const KmtGateWord *word = kmt_gate_peek(parser, 0);
+	const KmtReportField *field =
+		word ? kmt_report_field_find(word->text) : NULL;
+	g_autofree char *names = NULL;
+	g_autofree char *expected = NULL;
+
+	if (field && kmt_gate_unit_of(field) == KMT_GATE_UNIT_NONE)
+		return kmt_gate_expected(parser, "a figure that can be limited",
+					 error);
+	if (field) {
+		parser->rule->field = field;
+		parser->next++;
+		return TRUE;
+	}
+	names = kmt_report_field_names();
+	expected = g_strdup_printf("\"no\" or a figure, which is one of: %s",
+				   names);
+	return kmt_gate_expected(parser, expected, error);
+}
+
+static gboolean parse_words(KmtGateParser *parser, GError **error)
+{
+	gboolean has_leaks;
+
+	parse_name(parser);
+	has_leaks = kmt_gate_skip(parser, "no");
+	if (!(has_leaks ? parse_leaks(parser, error)
+			: parse_field(parser, error)) ||
+	    !kmt_gate_parse_clauses(parser, error))
+		return FALSE;
+	if (!has_leaks)
+		return kmt_gate_parse_limit(parser, error);
+	return !kmt_gate_peek(parser, 0) ||
+	       kmt_gate_expected(parser, "a clause or the end of the rule",
+				 error);
+}
+
+/*
+ * Let the report parse the options of the rule, so that their values have the
+ * same form and the same errors.
+ */
+static gboolean check_options(const KmtGateRule *rule, GError **error)
+{
+	g_auto(KmtPlan) plan = {0};
+	g_autofree char *by = kmt_gate_rule_by(rule);
+	g_autofree char *time = kmt_gate_rule_time(rule);
+	const KmtOptions options = {
+		.by = by,
+		.time = time,
+		.leaks = kmt_gate_rule_has_leaks(rule),
+		.kind = rule->kind,
+		.cpu = rule->cpu,
+		.node = rule->node,
+		.size = rule->size,
+		.lifetime = rule->lifetime,
+		.callsite = rule->callsite,
+		.module = rule->module,
+		.cgroup = rule->cgroup,
+	};
+	g_autoptr(GError) cause = NULL;
+
+	if (kmt_plan_make(&plan, &options, &cause))
+		return TRUE;
+	return kmt_gate_refuse(error, cause->message);
+}
+
+/* Return the text of the rule without its name, its comment, and the blanks
+ * around it. The caller frees the string. */
+static char *text_of(const char *line, const KmtGateRule *rule)
+{
+	const char *end = line + kmt_gate_words_length(line);
+
+	while (g_ascii_isspace(*line))
+		line++;
+	if (rule->name)
+		line += strlen(rule->name) + 1;
+	return g_strstrip(g_strndup(line, (gsize)(end - line)));
+}
+
+gboolean kmt_gate_rule_parse(const char *line, KmtGateRule **result,
+			     GError **error)
+{
+	g_autoptr(GArray) words = kmt_gate_words_split(line, error);
+	g_autoptr(KmtGateRule) rule = g_new0(KmtGateRule, 1);
+	KmtGateParser parser = {.words = words, .rule = rule};
+
+	*result = NULL;
+	if (!words)
+		return FALSE;
+	if (!words->len)
+		return TRUE;
+	rule->selections = g_array_new(FALSE, FALSE, sizeof(KmtGateSelection));
+	if (!parse_words(&parser, error) || !check_options(rule, error))
+		return FALSE;
+	rule->text = text_of(line, rule);
+	*result = g_steal_pointer(&rule);
+	return TRUE;
+}
