@@ -15,8 +15,19 @@ REPORT_SOURCES = \
 	report/csv.c \
 	report/diff-noise.c report/diff-noise.h \
 	report/diff-splits.c report/diff-splits.h \
+	report/diff.c report/diff.h report/diff-private.h \
+	report/diff-align.c report/diff-align.h \
+	report/diff-cells.c \
+	report/diff-guess.c \
+	report/diff-match.c \
+	report/diff-place.c report/diff-place.h \
+	report/diff-rows.c \
+	report/diff-text.c report/diff-text.h \
+	report/diff-text-cells.c \
+	report/diff-text-list.c \
 	report/dimension.c report/dimension.h \
 	report/field.c report/field.h \
+	report/figure-arithmetic.c report/figure-arithmetic.h \
 	report/object-filter.c report/object-filter.h \
 	report/folded.c \
 	report/group-values.c \
@@ -46,6 +57,7 @@ REPORT_SOURCES = \
 	report/mark-list.c report/mark-list.h \
 	report/output-file.c report/output-file.h \
 	report/report-perfetto.c report/report-perfetto.h \
+	report/report-plan-diff.c \
 	report/report-plan-file.c \
 	report/report-plan-print.c \
 	report/report-options.c report/report-options.h \

@@ -7,7 +7,7 @@
 #include "lib/cli/set-up.h"
 #include "lib/recovery/recovery.h"
 #include "lib/base/printable.h"
-#include "report/capture-report.h"
+#include "report/diff.h"
 
 #include <stdlib.h>
 
@@ -98,6 +98,27 @@ static int run(const KmtOptions *options, KmtCaptureReport *report)
 	return print_report(&report->plan);
 }
 
+/* Compare the captures of --diff with those of the operands. */
+static int run_diff(const KmtOptions *options, KmtCaptureReport *report)
+{
+	static const char *const current[] = {".", NULL};
+	const char *const *new = (const char *const *)options->operands;
+	g_autoptr(GError) error = NULL;
+	g_autoptr(KmtDiff) diff =
+		kmt_diff_read(report, (const char *const *)options->diff,
+			      new &&*new ? new : current,
+			      options->quiet ? NULL : PROGRAM, &error);
+
+	if (!diff)
+		return kmt_cli_fail_error(PROGRAM, error);
+	if (!options->no_pager)
+		kmt_pager_begin(PROGRAM);
+	if (!options->quiet)
+		print_warnings(diff->warnings);
+	kmt_diff_text(diff, stdout);
+	return kmt_cli_close_stdout(PROGRAM, EXIT_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
 	g_auto(KmtOptions) options = {0};
@@ -121,5 +142,6 @@ int main(int argc, char **argv)
 	if (!reject_foreign_files(&options, &error) ||
 	    !kmt_plan_open_file(&report->plan, &error))
 		return kmt_cli_fail_error(PROGRAM, error);
-	return run(&options, report);
+	return options.diff ? run_diff(&options, report)
+			    : run(&options, report);
 }
