@@ -89,6 +89,17 @@ static gboolean parse_from(KmtGateParser *parser, GError **error)
 	return take_moment(parser, &parser->rule->start, error);
 }
 
+static gboolean has_dimension(const GArray *selections, KmtDimension dimension)
+{
+	guint i;
+
+	for (i = 0; i < selections->len; i++)
+		if (g_array_index(selections, KmtGateSelection, i).dimension ==
+		    dimension)
+			return TRUE;
+	return FALSE;
+}
+
 /* Add the dimensions of a word such as "function,cpu". */
 static gboolean add_dimensions(KmtGateParser *parser, GError **error)
 {
@@ -103,9 +114,15 @@ static gboolean add_dimensions(KmtGateParser *parser, GError **error)
 	if (!word || word->is_quoted || !kmt_by_parse(word->text, &by, NULL))
 		return kmt_gate_expected(parser, expected, error);
 	for (i = 0; i < by.n; i++) {
-		const KmtGateSelection selection = {.dimension =
-							    by.dimensions[i]};
+		const KmtGateSelection selection = {
+			.dimension = by.dimensions[i],
+		};
 
+		if (has_dimension(selections, selection.dimension))
+			return kmt_gate_expected(
+				parser,
+				"a dimension that the rule does not have yet",
+				error);
 		g_array_append_val(selections, selection);
 	}
 	parser->next++;

@@ -6,56 +6,6 @@
 
 #include <string.h>
 
-gboolean kmt_gate_sees(const KmtGateParser *parser, const char *phrase)
-{
-	g_auto(GStrv) parts = g_strsplit(phrase, " ", -1);
-	guint i;
-
-	for (i = 0; parts[i]; i++) {
-		const KmtGateWord *word = kmt_gate_peek(parser, i);
-
-		if (!word || word->is_quoted ||
-		    strcmp(word->text, parts[i]) != 0)
-			return FALSE;
-	}
-	return TRUE;
-}
-
-gboolean kmt_gate_skip(KmtGateParser *parser, const char *phrase)
-{
-	const char *c;
-
-	if (!kmt_gate_sees(parser, phrase))
-		return FALSE;
-	parser->next++;
-	for (c = phrase; *c; c++)
-		parser->next += *c == ' ';
-	return TRUE;
-}
-
-gboolean kmt_gate_expected(const KmtGateParser *parser, const char *expected,
-			   GError **error)
-{
-	const KmtGateWord *word = kmt_gate_peek(parser, 0);
-
-	if (word)
-		g_set_error(error, KMT_GATE_RULE_ERROR,
-			    KMT_GATE_RULE_ERROR_SYNTAX, "'%s': expected %s",
-			    word->text, expected);
-	else
-		g_set_error(error, KMT_GATE_RULE_ERROR,
-			    KMT_GATE_RULE_ERROR_SYNTAX,
-			    "the rule ends: expected %s", expected);
-	return FALSE;
-}
-
-gboolean kmt_gate_refuse(GError **error, const char *message)
-{
-	g_set_error_literal(error, KMT_GATE_RULE_ERROR,
-			    KMT_GATE_RULE_ERROR_SYNTAX, message);
-	return FALSE;
-}
-
 /* Take the name of the rule, an unquoted word that ends with a colon. */
 static void parse_name(KmtGateParser *parser)
 {
@@ -123,6 +73,24 @@ static gboolean parse_words(KmtGateParser *parser, GError **error)
 }
 
 /*
+ * Check that lines distinguish kmalloc and cache if the rule judges one of
+ * them. The sums of the kinds do.
+ */
+static gboolean check_kinds(const KmtGateRule *rule, GError **error)
+{
+	g_autofree char *text = kmt_gate_rule_by(rule);
+	KmtBy by;
+
+	if (!text || !kmt_by_parse(text, &by, NULL) || by.kinds ||
+	    !(rule->kinds & (1U << KMT_KIND_KMALLOC | 1U << KMT_KIND_CACHE)))
+		return TRUE;
+	return kmt_gate_refuse(error,
+			       "of: these dimensions do not distinguish "
+			       "kmalloc and cache: expected \"of slab\", or "
+			       "\"by kind and ...\"");
+}
+
+/*
  * Let the report parse the options of the rule, so that their values have the
  * same form and the same errors.
  */
@@ -177,7 +145,8 @@ gboolean kmt_gate_rule_parse(const char *line, KmtGateRule **result,
 	if (!words->len)
 		return TRUE;
 	rule->selections = g_array_new(FALSE, FALSE, sizeof(KmtGateSelection));
-	if (!parse_words(&parser, error) || !check_options(rule, error))
+	if (!parse_words(&parser, error) || !check_kinds(rule, error) ||
+	    !check_options(rule, error))
 		return FALSE;
 	rule->text = text_of(line, rule);
 	*result = g_steal_pointer(&rule);

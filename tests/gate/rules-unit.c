@@ -99,7 +99,8 @@ static void test_clauses(void)
 		      "64-4096 by function x* and cpu, node, grows by at most "
 		      "1 GiB");
 	g_autoptr(KmtGateRule) points =
-		parse("live-frag by function,cache grows by at most 2 points");
+		parse("live-frag of cache by function,cache grows by at most 2 "
+		      "points");
 
 	g_assert_true(rate->per_second);
 	assert_time(rate, "a,b");
@@ -123,14 +124,14 @@ static void test_leaks(void)
 {
 	g_autoptr(KmtGateRule) new = parse("no new leak candidate");
 	g_autoptr(KmtGateRule) none = parse(
-		"no leak candidates by function of cache from 0.5 to 1500ms");
+		"no leak candidates by cache of cache from 0.5 to 1500ms");
 
 	g_assert_cmpint(new->condition, ==, KMT_GATE_NO_NEW_LEAK);
 	g_assert_null(new->field);
 	assert_by(new, "callsite");
 	assert_time(new, NULL);
 	g_assert_cmpint(none->condition, ==, KMT_GATE_NO_LEAK);
-	assert_by(none, "function");
+	assert_by(none, "cache");
 	assert_time(none, "0.5,1500ms");
 }
 
@@ -191,6 +192,8 @@ static const char *const wrong[][2] = {
 	{"live by folder below 3", "'folder': expected a dimension"},
 	{"live by cpu by cpu below 3", "by: the rule has this clause twice"},
 	{"live by cpu and below 3", "'below': expected a dimension"},
+	{"live by cpu and cpu below 3", "'cpu': expected a dimension that"},
+	{"live of cache by module below 3", "of: these dimensions do not"},
 	{"live of memory below 3", "'memory': expected a kind"},
 	{"live of slab and below 3", "'below': expected a kind"},
 	{"live for owner x below 3", "'owner': expected a filter"},
