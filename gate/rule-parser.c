@@ -1,22 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Parses the words of a rule: its name, its figure, and its parts in order. */
+/* Parses a rule: its name, its figure, and its other parts in order. */
 #include "config.h"
 
 #include "gate/rule-private.h"
-
-#include <string.h>
-
-/* Take the name of the rule, an unquoted word that ends with a colon. */
-static void parse_name(KmtGateParser *parser)
-{
-	const KmtGateWord *word = kmt_gate_peek(parser, 0);
-	gsize length = word ? strlen(word->text) : 0;
-
-	if (length < 2 || word->is_quoted || word->text[length - 1] != ':')
-		return;
-	parser->rule->name = g_strndup(word->text, length - 1);
-	parser->next++;
-}
 
 static gboolean parse_leaks(KmtGateParser *parser, GError **error)
 {
@@ -59,7 +45,6 @@ static gboolean parse_words(KmtGateParser *parser, GError **error)
 {
 	gboolean has_leaks;
 
-	parse_name(parser);
 	has_leaks = kmt_gate_skip(parser, "no");
 	if (!(has_leaks ? parse_leaks(parser, error)
 			: parse_field(parser, error)) ||
@@ -119,36 +104,46 @@ static gboolean check_options(const KmtGateRule *rule, GError **error)
 	return kmt_gate_refuse(error, cause->message);
 }
 
-/* Return the text of the rule without its name, its comment, and the blanks
- * around it. The caller frees the string. */
-static char *text_of(const char *line, const KmtGateRule *rule)
+/* Take the name at the beginning of the line and return the rest. */
+static const char *take_name(const char *line, KmtGateRule *rule)
 {
-	const char *end = line + kmt_gate_words_length(line);
+	gssize length = kmt_gate_words_name(line);
 
-	while (g_ascii_isspace(*line))
-		line++;
-	if (rule->name)
-		line += strlen(rule->name) + 1;
-	return g_strstrip(g_strndup(line, (gsize)(end - line)));
+	if (length < 0)
+		return line;
+	rule->name = g_strstrip(g_strndup(line, (gsize)length));
+	return line + length + 1;
+}
+
+static gboolean parse(const char *line, const GArray *words, KmtGateRule *rule,
+		      GError **error)
+{
+	KmtGateParser parser = {.words = words, .rule = rule};
+
+	rule->text = g_strstrip(g_strndup(line, kmt_gate_words_length(line)));
+	rule->selections = g_array_new(FALSE, FALSE, sizeof(KmtGateSelection));
+	if (rule->name && !*rule->name)
+		return kmt_gate_refuse(error, "the rule begins with a colon: "
+					      "expected a name before it");
+	return parse_words(&parser, error) && check_kinds(rule, error) &&
+	       check_options(rule, error);
 }
 
 gboolean kmt_gate_rule_parse(const char *line, KmtGateRule **result,
 			     GError **error)
 {
-	g_autoptr(GArray) words = kmt_gate_words_split(line, error);
 	g_autoptr(KmtGateRule) rule = g_new0(KmtGateRule, 1);
-	KmtGateParser parser = {.words = words, .rule = rule};
+	g_autoptr(GArray) words = NULL;
 
 	*result = NULL;
+	line = take_name(line, rule);
+	words = kmt_gate_words_split(line, error);
 	if (!words)
 		return FALSE;
-	if (!words->len)
+	if (!words->len && !rule->name)
 		return TRUE;
-	rule->selections = g_array_new(FALSE, FALSE, sizeof(KmtGateSelection));
-	if (!parse_words(&parser, error) || !check_kinds(rule, error) ||
-	    !check_options(rule, error))
+	if (!parse(line, words, rule, error))
 		return FALSE;
-	rule->text = text_of(line, rule);
 	*result = g_steal_pointer(&rule);
 	return TRUE;
 }

@@ -62,6 +62,20 @@ gsize kmt_gate_words_length(const char *line)
 	return i;
 }
 
+gssize kmt_gate_words_name(const char *line)
+{
+	gsize length = kmt_gate_words_length(line), i;
+	gboolean in_quotes = FALSE;
+
+	for (i = 0; i < length; i++) {
+		in_quotes ^= line[i] == '"';
+		if (line[i] == ':' && !in_quotes &&
+		    (!line[i + 1] || g_ascii_isspace(line[i + 1])))
+			return (gssize)i;
+	}
+	return -1;
+}
+
 GArray *kmt_gate_words_split(const char *line, GError **error)
 {
 	g_autoptr(GArray) words =

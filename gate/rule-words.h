@@ -24,6 +24,12 @@ typedef struct {
 gsize kmt_gate_words_length(const char *line);
 
 /*
+ * Return the length of the name at the beginning of @line, which ends before a
+ * colon with a blank after it. Return -1 if there is no such colon.
+ */
+gssize kmt_gate_words_name(const char *line);
+
+/*
  * Split a line into words (KmtGateWord). Blanks separate words; double quotes
  * enclose a part of a word with blanks, commas or #. A comma at the end of a
  * word is dropped. A word that begins with # begins a comment. Return NULL with

@@ -67,13 +67,13 @@ static void test_growth(void)
 static void test_bounds(void)
 {
 	g_autoptr(KmtGateRule) below =
-		parse("small: wasted by module \"x y#\" below 200KiB");
+		parse("  small 2: wasted by module \"x y#\" below 200KiB");
 	g_autoptr(KmtGateRule) most = parse("frag of slab is at most 12.5%");
 	g_autoptr(KmtGateRule) stays =
 		parse("lifetime-p99 by callsite stays below 2 ms");
 
 	g_assert_cmpint(below->condition, ==, KMT_GATE_BELOW);
-	g_assert_cmpstr(below->name, ==, "small");
+	g_assert_cmpstr(below->name, ==, "small 2");
 	g_assert_cmpstr(below->text, ==,
 			"wasted by module \"x y#\" below 200KiB");
 	g_assert_cmpstr(glob(below, 0), ==, "x y#");
@@ -183,7 +183,9 @@ static const char *const wrong[][2] = {
 	{"peak at mark:x below 3", "at: the figure depends on all events"},
 	{"no leak candidate at mark:x", "at: leak candidates depend"},
 	{"live at below 3", "'below': expected a moment"},
-	{"live at mark: below 3", "'mark:': expected mark:NAME"},
+	{"live at mark:, below 3", "'mark:': expected mark:NAME"},
+	{"live at mark: below 3", "'below': expected \"no\" or a figure"},
+	{": live below 3", "the rule begins with a colon"},
 	{"live at \"a,b\" below 3", "'a,b': expected a moment without a comma"},
 	{"live at 1 to 2 below 3", "'to': expected another clause"},
 	{"live at 1x below 3", "--time ',1x': not START,STOP"},
@@ -203,7 +205,7 @@ static const char *const wrong[][2] = {
 	{"live per second below 3", "per: expected a figure that is a sum"},
 	{"no leak candidate per second", "per: expected a figure"},
 	{"allocs per minute below 3", "'minute': expected second or mark:NAME"},
-	{"allocs per mark: below 3", "'mark:': expected second or mark:NAME"},
+	{"allocs per mark:, below 3", "'mark:': expected second or mark:NAME"},
 	{"allocs per second per second below 3", "per: the rule has"},
 	{"no leak candidate for lifetime 1ms-", "--lifetime: not with"},
 	{"live by module \"x below 3", "a quote is not closed"},
