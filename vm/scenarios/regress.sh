@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=dash
 # A short boot for kmemtrace-gate: start user space and the module of vm/regress, write
-# the marker line "booted", and stop. Boot with kmemtrace.enable=yes; the word
-# kmt_regress.size=N of the command line is the size of an entry of the module's table.
+# the marker line "booted", and stop. Boot with kmemtrace.enable=yes; a word
+# kmt_regress.NAME=VALUE of the command line sets a parameter of the module.
 # shellcheck source-path=SCRIPTDIR source=../guest/lib.sh
 . /lib.sh
 
-size=$(sed -n 's/.*kmt_regress\.size=\([0-9]*\).*/\1/p' /proc/cmdline)
-[ -n "$size" ] || fail "kmt_regress.size is missing on the command line"
+parameters=$(tr ' ' '\n' </proc/cmdline | sed -n 's/^kmt_regress\.//p')
 daemon_start /out/capture
-insmod /modules/kmt_regress.ko size="$size" || fail "cannot load the module"
+# shellcheck disable=SC2086 # several words
+insmod /modules/kmt_regress.ko $parameters || fail "cannot load the module"
 work 1
 echo booted >$kmt/marker || fail "cannot write the marker line"
 daemon_stop
