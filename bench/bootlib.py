@@ -34,10 +34,13 @@ class Boots:
         """Return a path in the folder."""
         return os.path.join(self.folder, *names)
 
-    def captures(self, side):
-        """Return the paths of the captures of a side, in the order of the boots."""
-        return [self.path(name) for name in sorted(os.listdir(self.folder))
-                if name.startswith(side + "-") and name.endswith(".tar.zst")]
+    def capture(self, side, number):
+        """Return the path of the capture of a boot."""
+        return self.path(f"{side}-{number:03}.tar.zst")
+
+    def captures(self, side, wanted):
+        """Return the paths of the first captures of a side."""
+        return [self.capture(side, number) for number in range(1, wanted + 1)]
 
     def kernel_tree(self):
         """Return the build directory of the kernel, for --source and --vmlinux."""
@@ -73,11 +76,8 @@ class Boots:
         return subprocess.run(argv, stdin=subprocess.DEVNULL, check=False).returncode == 0
 
     def record(self, side, number):
-        """Record a boot unless the folder has its capture; return whether it has one
-        now."""
-        target = self.path(f"{side}-{number:03}.tar.zst")
-        if os.path.exists(target):
-            return True
+        """Record a boot, and return whether it succeeded."""
+        target = self.capture(side, number)
         out = self.path("guest")
         shutil.rmtree(out, ignore_errors=True)
         if not self.boot(side, out):
@@ -98,6 +98,8 @@ class Boots:
         failures = 0
         for number in range(1, wanted + 1):
             for side in SIDES:
+                if os.path.exists(self.capture(side, number)):
+                    continue
                 progress(side, number)
                 while not self.record(side, number):
                     failures += 1
