@@ -9,11 +9,25 @@ REPORT_SOURCES = \
 	report/detailed-span.c \
 	report/detailed-stats.c \
 	report/accounting.h \
+	report/capture-report.c report/capture-report.h \
 	report/columns.c report/columns.h \
 	report/cross-cpu.c report/cross-cpu.h \
 	report/csv.c \
+	report/diff-noise.c report/diff-noise.h \
+	report/diff-splits.c report/diff-splits.h \
+	report/diff.c report/diff.h report/diff-private.h \
+	report/diff-align.c report/diff-align.h \
+	report/diff-cells.c \
+	report/diff-guess.c \
+	report/diff-match.c \
+	report/diff-place.c report/diff-place.h \
+	report/diff-rows.c \
+	report/diff-text.c report/diff-text.h \
+	report/diff-text-cells.c \
+	report/diff-text-list.c \
 	report/dimension.c report/dimension.h \
 	report/field.c report/field.h \
+	report/figure-arithmetic.c report/figure-arithmetic.h \
 	report/object-filter.c report/object-filter.h \
 	report/folded.c \
 	report/group-values.c \
@@ -43,6 +57,7 @@ REPORT_SOURCES = \
 	report/mark-list.c report/mark-list.h \
 	report/output-file.c report/output-file.h \
 	report/report-perfetto.c report/report-perfetto.h \
+	report/report-plan-diff.c \
 	report/report-plan-file.c \
 	report/report-plan-print.c \
 	report/report-options.c report/report-options.h \
@@ -81,7 +96,7 @@ report/profile.pb-c.c: report/profile.proto
 		'$(srcdir)/report/profile.proto'
 report/profile.pb-c.h: report/profile.pb-c.c
 # Targets other than all, check and install do not make BUILT_SOURCES first.
-$(report_kmemtrace_report_OBJECTS) $(fuzz_options_OBJECTS) \
+$(report_libreport_a_OBJECTS) $(fuzz_options_OBJECTS) \
 $(fuzz_report_OBJECTS): | report/profile.pb-c.h
 KMT_PPROF_LIBS = report/libprofile.a $(PROTOBUF_C_LIBS)
 else
@@ -93,7 +108,11 @@ EXTRA_DIST += \
 endif
 REPORT_SOURCES += report/report-pprof.h
 EXTRA_DIST += report/profile.proto
-report_kmemtrace_report_SOURCES = $(REPORT_SOURCES) report/main.c
-report_kmemtrace_report_LDADD = $(KMT_OUTPUT_LIBS) $(KMT_SYMBOLS_LIBS) \
+# Everything except main(), for the programs that use the figures of a report.
+noinst_LIBRARIES += report/libreport.a
+report_libreport_a_SOURCES = $(REPORT_SOURCES)
+KMT_REPORT_LIBS = report/libreport.a $(KMT_OUTPUT_LIBS) $(KMT_SYMBOLS_LIBS) \
 	$(KMT_CLI_LIBS) $(KMT_PPROF_LIBS)
+report_kmemtrace_report_SOURCES = report/main.c
+report_kmemtrace_report_LDADD = $(KMT_REPORT_LIBS)
 EXTRA_DIST += report/README.md report/html/data-format.md

@@ -42,6 +42,9 @@ void kmt_options_clear(KmtOptions *options)
 	g_free(options->jobs);
 	g_free(options->layout);
 	g_free(options->color);
+	g_strfreev(options->diff);
+	g_free(options->per);
+	g_free(options->error_rate);
 	g_strfreev(options->operands);
 }
 
@@ -120,6 +123,27 @@ static void add_views(GArray *entries, KmtOptions *o)
 	};
 
 	g_array_append_vals(entries, views, G_N_ELEMENTS(views));
+}
+
+static void add_comparison(GArray *entries, KmtOptions *o)
+{
+	const GOptionEntry comparison[] = {
+		{"diff", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &o->diff,
+		 "Compare with the capture BASE; repeat the option for several "
+		 "captures of the base side, and give each capture of the new "
+		 "side as an operand",
+		 "BASE"},
+		{"per", 0, 0, G_OPTION_ARG_STRING, &o->per,
+		 "Divide the sums of --diff by the seconds, or by the number "
+		 "of marks NAME, of each capture",
+		 "second | mark:NAME"},
+		{"error-rate", 0, 0, G_OPTION_ARG_STRING, &o->error_rate,
+		 "Let at most this fraction of unchanged figures exceed noise "
+		 "(default: 0.1)",
+		 "RATE"},
+	};
+
+	g_array_append_vals(entries, comparison, G_N_ELEMENTS(comparison));
 }
 
 static void add_formats(GArray *entries, KmtOptions *o)
@@ -229,6 +253,7 @@ GOptionContext *kmt_options_parse(char **argv, KmtOptions *o, GError **error)
 				     "kernel memory in a kmemtrace capture.");
 	g_option_context_set_description(context, description);
 	add_views(entries, o);
+	add_comparison(entries, o);
 	add_formats(entries, o);
 	add_filters(entries, o);
 	add_sources(entries, o);

@@ -285,6 +285,21 @@ gboolean kmt_symbolizer_symbol(const KmtSymbolizer *symbolizer,
 	return TRUE;
 }
 
+guint64 kmt_symbolizer_kernel_offset(const KmtSymbolizer *symbolizer,
+				     const KmtSymSite *site)
+{
+	KmtSymTable *symbols = get_symbols(symbolizer);
+	KmtSymbol symbol;
+	guint64 start;
+
+	if (!symbols ||
+	    !kmt_sym_table_lookup(symbols, site->address, &symbol) ||
+	    symbol.module)
+		return 0;
+	start = kmt_sym_table_stext(symbols);
+	return start ? site->address - start : 0;
+}
+
 char *kmt_symbolizer_format(const KmtSymbolizer *symbolizer,
 			    const KmtSymSite *site)
 {

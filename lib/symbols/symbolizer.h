@@ -121,6 +121,14 @@ gboolean kmt_symbolizer_symbol(const KmtSymbolizer *symbolizer,
 			       const KmtSymSite *site, KmtSymbol *symbol);
 
 /*
+ * Return the distance of a call site in the kernel itself from _stext, which
+ * all boots of a build have in common. Return 0 if the call site is in a module
+ * or in no known function.
+ */
+guint64 kmt_symbolizer_kernel_offset(const KmtSymbolizer *symbolizer,
+				     const KmtSymSite *site);
+
+/*
  * Format a return address as "function+0x1f [module]", and an allocation tag as
  * "function [module]". Return NULL if the call site has no name. The caller
  * frees the string.

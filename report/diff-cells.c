@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Statistics of the lines of a comparison, and lists of lines. */
+#include "config.h"
+
+#include "report/diff-private.h"
+#include "report/figure-arithmetic.h"
+
+#include <math.h>
+#include <string.h>
+
+gboolean kmt_diff_is_divided(const KmtDiff *diff, guint field)
+{
+	const KmtReportField *f = diff->fields->pdata[field];
+
+	return diff->plan->diff.per != KMT_DIFF_PER_NONE &&
+	       kmt_report_field_is_count(f) && !kmt_report_field_is_state(f);
+}
+
+const char *kmt_diff_match_name(KmtDiffMatch match)
+{
+	static const char *const names[] = {
+		[KMT_DIFF_SAME] = "same",
+		[KMT_DIFF_ALIGNED] = "aligned",
+		[KMT_DIFF_REMOVED] = "removed",
+		[KMT_DIFF_ADDED] = "added",
+	};
+
+	return names[match];
+}
+
+/* ---- cells ---- */
+
+/* Return the values as doubles, or NULL if one of them is NONE. The caller
+ * frees the array. */
+static double *reals_of(const KmtFigure *values, guint n)
+{
+	g_autofree double *reals = g_new(double, n);
+	guint i;
+
+	for (i = 0; i < n; i++) {
+		if (values[i].type == KMT_FIGURE_NONE)
+			return NULL;
+		reals[i] = kmt_figure_real(&values[i]);
+	}
+	return g_steal_pointer(&reals);
+}
+
+static double spread_of(const KmtFigure *values, guint n)
+{
+	g_autofree double *reals = reals_of(values, n);
+
+	return reals ? kmt_noise_spread(reals, n) : 0;
+}
+
+static gboolean all_equal(const KmtFigure *values, guint n)
+{
+	guint i;
+
+	for (i = 1; i < n; i++)
+		if (kmt_figure_compare(&values[0], &values[i]) != 0)
+			return FALSE;
+	return TRUE;
+}
+
+/* Test whether the difference exceeds noise. */
+static void judge_noise(const KmtDiff *diff, KmtDiffCell *cell)
+{
+	guint n = diff->captures->len;
+	g_autofree double *reals = NULL;
+
+	cell->noise = KMT_NOISE_UNKNOWN;
+	cell->p = NAN;
+	if (diff->n_base < 2 || diff->n_new < 2)
+		return;
+	reals = reals_of(cell->values, n);
+	if (!reals)
+		return;
+	cell->p = all_equal(cell->values, n)
+			  ? 1
+			  : kmt_noise_p_value(diff->splits, reals);
+	cell->noise = kmt_noise_judge(diff->splits, cell->p,
+				      diff->plan->diff.error_rate);
+	if (cell->noise == KMT_NOISE_UNKNOWN)
+		cell->p = NAN;
+}
+
+void kmt_diff_cell_compute(const KmtDiff *diff, KmtDiffCell *cell)
+{
+	const KmtFigure *base = cell->values;
+	const KmtFigure *new = cell->values + diff->n_base;
+	double divisor;
+
+	cell->base = kmt_figure_median(base, diff->n_base);
+	cell->new = kmt_figure_median(new, diff->n_new);
+	cell->base_spread = spread_of(base, diff->n_base);
+	cell->new_spread = spread_of(new, diff->n_new);
+	cell->difference = kmt_figure_difference(&cell->new, &cell->base);
+	divisor = kmt_figure_real(&cell->base);
+	cell->ratio = cell->difference.type == KMT_FIGURE_NONE ||
+				      !kmt_figure_is_nonzero(&cell->base)
+			      ? NAN
+			      : kmt_figure_real(&cell->new) / divisor;
+	judge_noise(diff, cell);
+}
+
+static gboolean is_doubtful(const KmtDiff *diff, guint from, guint n,
+			    guint field)
+{
+	guint i;
+
+	for (i = from; i < from + n; i++) {
+		const KmtDiffCapture *capture = diff->captures->pdata[i];
+
+		if (capture->doubtful[field])
+			return TRUE;
+	}
+	return FALSE;
+}
+
+static void compute_line(const KmtDiff *diff, KmtDiffLine *line)
+{
+	guint i;
+
+	for (i = 0; i < diff->fields->len; i++) {
+		KmtDiffCell *cell = &line->cells[i];
+
+		kmt_diff_cell_compute(diff, cell);
+		cell->doubtful_base = is_doubtful(diff, 0, diff->n_base, i);
+		cell->doubtful_new =
+			is_doubtful(diff, diff->n_base, diff->n_new, i);
+	}
+}
+
+void kmt_diff_compute_cells(KmtDiff *diff)
+{
+	guint n = diff->captures->len, i, j;
+
+	for (i = 0; i < diff->lines->len; i++) {
+		KmtDiffLineState *state = diff->lines->pdata[i];
+		KmtDiffCell *cells = g_new0(KmtDiffCell, diff->fields->len);
+
+		g_ptr_array_add(diff->memory, cells);
+		for (j = 0; j < diff->fields->len; j++)
+			cells[j].values = state->values + (gsize)j * n;
+		state->line.cells = cells;
+		compute_line(diff, &state->line);
+	}
+	for (i = 0; i < KMT_N_KINDS; i++)
+		compute_line(diff, &diff->kinds[i]);
+}
+
+/* ---- lists ---- */
+
+static gboolean has_figure(const KmtDiff *diff, const KmtDiffCell *cell)
+{
+	guint i;
+
+	for (i = 0; i < diff->captures->len; i++)
+		if (kmt_figure_is_nonzero(&cell->values[i]))
+			return TRUE;
+	return FALSE;
+}
+
+/* Compare the absolute values of two differences for ascending order. */
+static int compare_magnitudes(KmtFigure a, KmtFigure b)
+{
+	a.negative = b.negative = FALSE;
+	a.real = fabs(a.real);
+	b.real = fabs(b.real);
+	/* With --per or with medians, one of them may be a RATE. */
+	if (a.type != b.type && a.type && b.type) {
+		double x = kmt_figure_real(&a), y = kmt_figure_real(&b);
+
+		return x < y ? -1 : x > y;
+	}
+	return kmt_figure_compare(&a, &b);
+}
+
+static gint compare_lines(gconstpointer a, gconstpointer b, gpointer user)
+{
+	guint field = GPOINTER_TO_UINT(user);
+	const KmtDiffCell *x = &(*(KmtDiffLine *const *)a)->cells[field];
+	const KmtDiffCell *y = &(*(KmtDiffLine *const *)b)->cells[field];
+	gboolean x_exceeds = x->noise == KMT_NOISE_EXCEEDS;
+	gboolean y_exceeds = y->noise == KMT_NOISE_EXCEEDS;
+
+	if (x_exceeds != y_exceeds)
+		return x_exceeds ? -1 : 1;
+	return -compare_magnitudes(x->difference, y->difference);
+}
+
+/* Add a line to the sums of its kind. */
+static void add_to_rest(const KmtDiff *diff, KmtDiffList *list,
+			const KmtDiffLine *line, guint field)
+{
+	KmtKind kind = kmt_kind_layer(line->kind);
+	guint n = diff->captures->len, i;
+
+	list->n_rest[kind]++;
+	for (i = 0; i < n; i++) {
+		KmtFigure *sum = &list->rest_values[(guint)kind * n + i];
+
+		*sum = kmt_figure_add(sum, &line->cells[field].values[i]);
+	}
+}
+
+static void sum_rest(const KmtDiff *diff, KmtDiffList *list, guint field)
+{
+	guint n = diff->captures->len, i;
+
+	list->rest_values = g_new0(KmtFigure, KMT_N_KINDS * n);
+	for (i = list->n_shown; i < list->lines->len; i++)
+		add_to_rest(diff, list, list->lines->pdata[i], field);
+	/* The sum of peaks is no figure. */
+	if (!kmt_report_field_has_sum(diff->fields->pdata[field]))
+		memset(list->rest_values, 0,
+		       KMT_N_KINDS * n * sizeof(KmtFigure));
+	for (i = 0; i < KMT_N_KINDS; i++) {
+		list->rest[i] = diff->kinds[i].cells[field];
+		list->rest[i].values = list->rest_values + (gsize)i * n;
+		kmt_diff_cell_compute(diff, &list->rest[i]);
+	}
+}
+
+KmtDiffList *kmt_diff_list_new(const KmtDiff *diff, guint field,
+			       guint64 max_lines)
+{
+	KmtDiffList *list = g_new0(KmtDiffList, 1);
+	guint i;
+
+	list->lines = g_ptr_array_new();
+	for (i = 0; i < diff->lines->len; i++) {
+		KmtDiffLine *line = diff->lines->pdata[i];
+		const KmtDiffCell *cell = &line->cells[field];
+
+		if (!has_figure(diff, cell))
+			continue;
+		g_ptr_array_add(list->lines, line);
+		list->n_exceeds += cell->noise == KMT_NOISE_EXCEEDS;
+		list->n_varying +=
+			!all_equal(cell->values, diff->captures->len);
+	}
+	g_ptr_array_sort_with_data(list->lines, compare_lines,
+				   GUINT_TO_POINTER(field));
+	list->n_shown = max_lines ? (guint)MIN(max_lines, list->lines->len)
+				  : list->lines->len;
+	sum_rest(diff, list, field);
+	return list;
+}
+
+void kmt_diff_list_free(KmtDiffList *list)
+{
+	if (!list)
+		return;
+	g_ptr_array_unref(list->lines);
+	g_free(list->rest_values);
+	g_free(list);
+}
