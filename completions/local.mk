@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Completion for bash, zsh, and fish. The directories are those of configure.
-KMT_COMPLETED = kmemtrace-boot kmemtrace-check kmemtrace-import kmemtrace-report \
-	kmemtrace-top kmemtraced
+KMT_COMPLETED = kmemtrace-boot kmemtrace-check kmemtrace-gate kmemtrace-import \
+	kmemtrace-report kmemtrace-top kmemtraced
 KMT_COMPLETION_INPUT = completions/generate completions/options.list
 
 bashcompletion_DATA = \
 	completions/bash/kmemtrace-boot \
 	completions/bash/kmemtrace-check \
+	completions/bash/kmemtrace-gate \
 	completions/bash/kmemtrace-import \
 	completions/bash/kmemtrace-report \
 	completions/bash/kmemtrace-top \
@@ -14,6 +15,7 @@ bashcompletion_DATA = \
 zshcompletion_DATA = \
 	completions/zsh/_kmemtrace-boot \
 	completions/zsh/_kmemtrace-check \
+	completions/zsh/_kmemtrace-gate \
 	completions/zsh/_kmemtrace-import \
 	completions/zsh/_kmemtrace-report \
 	completions/zsh/_kmemtrace-top \
@@ -21,6 +23,7 @@ zshcompletion_DATA = \
 fishcompletion_DATA = \
 	completions/fish/kmemtrace-boot.fish \
 	completions/fish/kmemtrace-check.fish \
+	completions/fish/kmemtrace-gate.fish \
 	completions/fish/kmemtrace-import.fish \
 	completions/fish/kmemtrace-report.fish \
 	completions/fish/kmemtrace-top.fish \

@@ -2,6 +2,7 @@
 dist_man_MANS += \
 	man/kmemtrace-boot.8 \
 	man/kmemtrace-check.1 \
+	man/kmemtrace-gate.1 \
 	man/kmemtrace-import.1 \
 	man/kmemtrace-report.1 \
 	man/kmemtrace-top.8 \

@@ -163,22 +163,32 @@ static char *all_names(const KmtPhases *phases)
 	return g_string_free(text, FALSE);
 }
 
-gboolean kmt_phases_find(const KmtPhases *phases, const char *wanted,
-			 gint64 after, gint64 *time, GError **error)
+/* Find a mark by a name, or by a name with the suffix ":N". */
+static gboolean find_numbered(const KmtPhases *phases, const char *wanted,
+			      gint64 after, gint64 *time)
 {
 	const char *colon = strrchr(wanted, ':');
 	g_autofree char *name =
 		colon ? g_strndup(wanted, (gsize)(colon - wanted)) : NULL;
-	g_autofree char *shown = kmt_printable(wanted);
-	g_autofree char *names = NULL;
 	guint64 nth;
 
 	if (find_mark(phases, wanted, 0, after, time))
 		return TRUE;
-	if (colon &&
-	    g_ascii_string_to_unsigned(colon + 1, 10, 1, G_MAXUINT32, &nth,
-				       NULL) &&
-	    find_mark(phases, name, nth, after, time))
+	return colon &&
+	       g_ascii_string_to_unsigned(colon + 1, 10, 1, G_MAXUINT32, &nth,
+					  NULL) &&
+	       find_mark(phases, name, nth, after, time);
+}
+
+gboolean kmt_phases_find(const KmtPhases *phases, const char *wanted,
+			 gint64 after, gint64 *time, GError **error)
+{
+	g_autofree char *line = g_strconcat("marker:", wanted, NULL);
+	g_autofree char *shown = kmt_printable(wanted);
+	g_autofree char *names = NULL;
+
+	if (find_numbered(phases, wanted, after, time) ||
+	    find_numbered(phases, line, after, time))
 		return TRUE;
 	names = all_names(phases);
 	g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,

@@ -49,8 +49,9 @@ char *kmt_phases_label(const KmtPhases *phases, guint64 phase);
  * Set *time to the time of mark @wanted, in ns. @wanted is a name, which
  * selects the first mark of that name later than @after, or a name with the
  * suffix ":N", which selects mark number N of that name at any time. The name
- * "marker" matches any line of user space. Return FALSE if there is no such
- * mark; the error lists names.
+ * "marker" matches any line of user space. A name that no mark has selects the
+ * line of user space with this text, as "marker:NAME" does. Return FALSE if
+ * there is no such mark; the error lists names.
  */
 gboolean kmt_phases_find(const KmtPhases *phases, const char *wanted,
 			 gint64 after, gint64 *time, GError **error);

@@ -19,6 +19,7 @@ EXTRA_DIST += \
 	vm/lib.sh \
 	vm/nested \
 	vm/qemu.sh \
+	vm/regress \
 	vm/relay \
 	vm/run \
 	vm/scenarios \

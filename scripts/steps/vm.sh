@@ -730,3 +730,43 @@ step_walkthrough()
 	kmt_build_programs "$builddir"
 	"$kmt_top/scripts/walkthrough" --check --build "$builddir"
 }
+
+# boot_fault NAME: boot Linux 6.1 with the fault in NAME for a comparison.
+boot_fault()
+{
+	guest slub "$work/diff/$1" diff.sh --disk-size 512 --append \
+		"kmemtrace.enable=yes kmemtrace.subbufs=60 kmt_fault=${1%%-*}"
+}
+
+# boot_build NAME FRAGMENT...: boot another build of Linux 6.1 for a comparison. $vmlinux is
+# the file with its debug information.
+boot_build()
+{
+	local built
+
+	built=$("$kmt_top/vm/build" -q slub debuginfo "${@:2}")
+	vmlinux=$built/vmlinux
+	rm -rf "$work/diff/$1"
+	"$kmt_top/vm/run" --kernel "$built" --builddir "$builddir" \
+		--out "$work/diff/$1" --disk-size 512 --append \
+		'kmemtrace.enable=yes kmemtrace.subbufs=60 kmt_fault=none' \
+		"$kmt_top/vm/scenarios/diff.sh"
+}
+
+# Compare boots with and without a fault, and boots of two builds. The equal boots of both
+# sides take turns, so that a change of the load affects both.
+step_diff_guest()
+{
+	local name vmlinux fast
+
+	mkdir -p "$work/diff"
+	for name in none-1 none-2 none-3 none-4 none-5 none-6 leak waste spike; do
+		boot_fault "$name"
+	done
+	python3 "$kmt_top/tests/vm/diff.py" "$work/diff"
+	boot_build fast
+	fast=$vmlinux
+	boot_build small size nomodules
+	python3 "$kmt_top/tests/vm/diff_matches.py" "$work/diff/fast/capture" "$fast" \
+		"$work/diff/small/capture" "$vmlinux"
+}

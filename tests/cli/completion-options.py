@@ -17,6 +17,7 @@ GENERATE = os.path.join(TOP, "completions", "generate")
 PROGRAMS = {
     "kmemtrace-boot": ["sh", "kmemtraced/boot/kmemtrace-boot"],
     "kmemtrace-check": ["check/kmemtrace-check"],
+    "kmemtrace-gate": ["gate/kmemtrace-gate"],
     "kmemtrace-import": ["import/kmemtrace-import"],
     "kmemtrace-report": ["report/kmemtrace-report"],
     "kmemtrace-top": ["top/kmemtrace-top"],

@@ -20,8 +20,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "lib"))
 import terminal  # noqa: E402  (found by the line above)
 
-PROGRAMS = ("kmemtrace-boot", "kmemtrace-check", "kmemtrace-import",
-            "kmemtrace-report", "kmemtrace-top", "kmemtraced")
+PROGRAMS = ("kmemtrace-boot", "kmemtrace-check", "kmemtrace-gate",
+            "kmemtrace-import", "kmemtrace-report", "kmemtrace-top",
+            "kmemtraced")
 BEGIN, END, READY = "ARGS<", ">ARGS", "READY>"
 
 BASH = """

@@ -7,6 +7,7 @@ EXTRA_DIST += \
 	tests/lib/diff_case.py \
 	tests/lib/figures_compare.py \
 	tests/lib/files.py \
+	tests/lib/gate_case.py \
 	tests/lib/golden_files.py \
 	tests/lib/import_case.py \
 	tests/lib/import_events.py \

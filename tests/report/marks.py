@@ -185,6 +185,7 @@ class Marks(TestCase):
                 ("begin,", 140), (",begin", 10), ("begin,begin", 60),
                 ("begin:2,", 80), ("begin,end", 60), ("end,begin", 0),
                 ("marker:boot done,", 120), ("marker,end", 40),
+                ("boot done,", 120), ("marker:2,boot done:2", 0),
                 ("marker:2,marker:boot done:2", 0), ("2us,end", 60),
                 ("begin,@6000ns", 60)):
             kinds = self.report("--time", time)["kinds"]

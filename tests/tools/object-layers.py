@@ -14,7 +14,8 @@ SCRIPT = os.path.join(os.environ.get("top_srcdir", "."), "tests", "tools",
 BUILD = os.environ.get("top_builddir", ".")
 FOLDERS = ("lib/base", "lib/capture", "lib/cli", "lib/input", "lib/match",
            "lib/output", "lib/recovery", "lib/symbols", "lib/tracepoints",
-           "check", "import", "kmemtraced", "report", "top")
+           "check", "gate", "import", "kmemtraced", "report",
+           "top")
 # Prefixes that automake gives to objects which tests and fuzzers compile again.
 VARIANTS = ("tests_", "fuzz_")
 LOWER = "void upper(void);\nvoid lower(void);\nvoid lower(void) { upper(); }\n"

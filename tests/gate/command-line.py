@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""kmemtrace-gate: options, operands, files of rules, and messages."""
+
+import os
+import re
+import unittest
+
+from gate_case import SRCDIR, GateCase, run
+
+
+class Options(GateCase):
+    """Options and operands."""
+
+    def refused(self, *args, message, usage=False, **kwargs):
+        """Check that a run fails with a message of one line."""
+        done = run(*args, **kwargs)
+        self.assertEqual((done.returncode, done.stdout), (1, ""), done)
+        self.assertTrue(done.stderr.startswith("kmemtrace-gate: "), done)
+        self.assertIn(message, done.stderr)
+        self.assertEqual("Try 'kmemtrace-gate --help'" in done.stderr, usage)
+        self.assertEqual(done.stderr.count("\n"), 2 if usage else 1)
+
+    def test_help_and_manual_agree(self):
+        done = run("--help")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        in_help = set(re.findall(r"(?<![\w-])--([a-z][a-z-]+)", done.stdout))
+        path = os.path.join(SRCDIR, "man", "kmemtrace-gate.1")
+        with open(path, encoding="utf-8") as f:
+            manual = f.read()
+        items = re.findall(r"^\.It (Fl .*)$", manual, re.M)
+        self.assertEqual(in_help, set(re.findall(r" -([a-z][a-z-]+)",
+                                                 "\n".join(items))))
+        shorts = set(re.findall(r"^  -(\w),", done.stdout, re.M))
+        self.assertEqual(shorts, set(re.findall(r"Fl (\w) ,", manual)))
+
+    def test_version(self):
+        done = run("-V")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stdout, r"^kmemtrace-gate \d+\.\d+\S*\n$")
+
+    def test_examples_of_the_manual(self):
+        path = os.path.join(SRCDIR, "man", "kmemtrace-gate.1")
+        with open(path, encoding="utf-8") as f:
+            text = f.read().split(".Sh RULES")[1]
+        examples = text.split(".Bd -literal -offset indent\n")[1].split(
+            ".Ed")[0]
+        done = run("--check", self.write("rules", examples))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.stdout.count("\n"), examples.count("\n"))
+        self.assertIn("line 1: live at mark:booted, by directory, grows by at "
+                      "most 1 % or 64 KiB: --by directory, --time ,booted\n",
+                      done.stdout)
+
+    def test_operands(self):
+        base = self.live("base", alpha=1)
+        rules = self.write("rules", "live does not grow")
+        self.refused(message="the file of rules is missing", usage=True)
+        self.refused(rules, base, message="-- is missing", usage=True)
+        self.refused(rules, "--", base, message="no BASE capture", usage=True)
+        self.refused(rules, base, "--", message="no NEW capture", usage=True)
+        self.refused("--check", rules, base, "--", base, usage=True,
+                     message="--check: not with captures")
+        self.refused("--error-rate", "2", rules, base, "--", base, usage=True,
+                     message="--error-rate '2': not a number between 0 and 1")
+        self.refused("--error-rate=0", rules, base, "--", base, usage=True,
+                     message="--error-rate '0'")
+        self.refused("--error-rate=nan", rules, base, "--", base, usage=True,
+                     message="--error-rate 'nan'")
+        self.refused("-lx", rules, base, "--", base, usage=True,
+                     message="--lines 'x'")
+        self.refused("--nonsense", rules, base, "--", base, usage=True,
+                     message="--nonsense")
+        self.refused("--jobs", "0x", rules, base, "--", base,
+                     message="--jobs '0x'")
+        done = run("-q", "--", rules, base, "--", base)
+        self.assertEqual(done.returncode, 0, done)
+
+    def test_captures(self):
+        base = self.live("base", alpha=1)
+        rules = self.write("rules", "live does not grow")
+        missing = self.path("missing")
+        self.refused(rules, base, "--", missing, message=missing)
+        self.refused(rules, missing, "--", base, message=missing)
+        self.refused(rules, base, "--", rules, message=rules)
+
+    def test_tar(self):
+        base = self.live("base", alpha=1)
+        tar = self.path("new.tar")
+        self.assertEqual(os.system(f"tar -C {self.dir} -cf {tar} base"), 0)
+        done = run(self.write("rules", "live does not grow"), base, "--", tar)
+        if "libarchive" not in done.stderr:
+            self.assertEqual(done.returncode, 0, done)
+
+    def test_rules(self):
+        base = self.live("base", alpha=1)
+        missing = self.path("no-rules")
+        self.refused(missing, base, "--", base, message=missing)
+        for text, message in (
+                ("", "the file has no rule"), ("# live\n", "has no rule"),
+                ("live does not grow\n\nlive by folder below 3\n",
+                 "rules:3: 'folder': expected a dimension"),
+                ("a: live below 3\na: live below 4\n",
+                 "rules:2: 'a': an earlier rule has the same name"),
+                ("live \x1b[2J below 3\n", "rules:1: '?[2J': expected"),
+                ("\ufeff\n", "expected")):
+            self.refused(self.write("rules", text), base, "--", base,
+                         message=message)
+        with open(self.path("rules"), "wb") as file:
+            file.write(b"live below 3 \xff\n")
+        self.refused(self.path("rules"), base, "--", base,
+                     message="not text in UTF-8")
+
+
+class Passes(GateCase):
+    """Warnings and rules that share a pass."""
+
+    def test_warnings_once(self):
+        base = self.live("base", alpha=1)
+        new = self.live("new", alpha=1)
+        done = self.gate("live by directory does not grow\n"
+                         "live by directory at 5us does not grow\n", base, new)
+        self.assertEqual(done.stderr.count("no directory is known"), 2, done)
+        self.assertEqual(done.stderr.count(f"warning: {new}: --by"), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
