@@ -49,6 +49,8 @@ REPORT_SOURCES = \
 	report/phases.c report/phases.h \
 	report/bar.c report/bar.h \
 	report/basic-stats.c \
+	report/replay.c report/replay.h \
+	report/replay-objects.c report/replay-objects.h \
 	report/report.c report/report.h \
 	report/scale.c report/scale.h \
 	report/table.c report/table.h \

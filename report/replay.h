@@ -19,7 +19,7 @@
 
 /*
  * The properties that a set of allocations shares: the call site, the kind, the
- * cache and the sizes. A filter can add other properties, so several classes
+ * cache, the gfp flags and the sizes. A filter can add properties, so classes
  * may have equal fields.
  */
 typedef struct {
@@ -27,7 +27,7 @@ typedef struct {
 	gint64 tag_time; /* time for kmt_symbolizer_alloc_site() */
 	guint64 bytes_req;
 	guint64 bytes_alloc;
-	guint64 gfp_flags; /* of the first allocation of the class */
+	guint64 gfp_flags;
 	guint16 cache; /* number of the cache; KMEMTRACE_CACHE_NONE if none */
 	guint8 kind;   /* KmtKind, never SLAB */
 	guint8 is_selected; /* the filter of the report selects the class */
