@@ -9,6 +9,7 @@ REPORT_SOURCES = \
 	report/detailed-span.c \
 	report/detailed-stats.c \
 	report/accounting.h \
+	report/capture-report.c report/capture-report.h \
 	report/columns.c report/columns.h \
 	report/cross-cpu.c report/cross-cpu.h \
 	report/csv.c \
@@ -83,7 +84,7 @@ report/profile.pb-c.c: report/profile.proto
 		'$(srcdir)/report/profile.proto'
 report/profile.pb-c.h: report/profile.pb-c.c
 # Targets other than all, check and install do not make BUILT_SOURCES first.
-$(report_kmemtrace_report_OBJECTS) $(fuzz_options_OBJECTS) \
+$(report_libreport_a_OBJECTS) $(fuzz_options_OBJECTS) \
 $(fuzz_report_OBJECTS): | report/profile.pb-c.h
 KMT_PPROF_LIBS = report/libprofile.a $(PROTOBUF_C_LIBS)
 else
@@ -95,7 +96,11 @@ EXTRA_DIST += \
 endif
 REPORT_SOURCES += report/report-pprof.h
 EXTRA_DIST += report/profile.proto
-report_kmemtrace_report_SOURCES = $(REPORT_SOURCES) report/main.c
-report_kmemtrace_report_LDADD = $(KMT_OUTPUT_LIBS) $(KMT_SYMBOLS_LIBS) \
+# Everything except main(), for the programs that use the figures of a report.
+noinst_LIBRARIES += report/libreport.a
+report_libreport_a_SOURCES = $(REPORT_SOURCES)
+KMT_REPORT_LIBS = report/libreport.a $(KMT_OUTPUT_LIBS) $(KMT_SYMBOLS_LIBS) \
 	$(KMT_CLI_LIBS) $(KMT_PPROF_LIBS)
+report_kmemtrace_report_SOURCES = report/main.c
+report_kmemtrace_report_LDADD = $(KMT_REPORT_LIBS)
 EXTRA_DIST += report/README.md report/html/data-format.md

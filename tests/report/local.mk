@@ -26,7 +26,8 @@ EXTRA_DIST += tests/report/figures-large.py tests/report/pprof-go.py
 
 # The report with blocks and tables so small that each boundary is met.
 check_PROGRAMS += tests/report/report-small
-tests_report_report_small_SOURCES = $(report_kmemtrace_report_SOURCES) \
+tests_report_report_small_SOURCES = $(report_libreport_a_SOURCES) \
+	$(report_kmemtrace_report_SOURCES) \
 	$(lib_match_libmatch_a_SOURCES) $(lib_input_libinput_a_SOURCES)
 tests_report_report_small_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DKMT_MATCH_BLOCK_RECORDS=3 -DKMT_MATCH_FIRST_GROUPS=2 \
