@@ -13,6 +13,8 @@ REPORT_SOURCES = \
 	report/columns.c report/columns.h \
 	report/cross-cpu.c report/cross-cpu.h \
 	report/csv.c \
+	report/diff-noise.c report/diff-noise.h \
+	report/diff-splits.c report/diff-splits.h \
 	report/dimension.c report/dimension.h \
 	report/field.c report/field.h \
 	report/object-filter.c report/object-filter.h \

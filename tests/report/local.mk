@@ -2,6 +2,7 @@
 KMT_REPORT_TESTS = \
 	tests/report/cgroups.py \
 	tests/report/command-line.py \
+	tests/report/diff-noise.py \
 	tests/report/false-claims.py \
 	tests/report/figures.py \
 	tests/report/golden.py \
@@ -45,6 +46,12 @@ tests_report_totals_unit_SOURCES = \
 tests_report_totals_unit_CPPFLAGS = $(AM_CPPFLAGS)
 tests_report_totals_unit_LDADD = $(GLIB_LIBS)
 TESTS += tests/report/totals-unit
+
+check_PROGRAMS += tests/report/noise-dump
+tests_report_noise_dump_SOURCES = \
+	report/diff-noise.c report/diff-splits.c tests/report/noise-dump.c
+tests_report_noise_dump_CPPFLAGS = $(AM_CPPFLAGS)
+tests_report_noise_dump_LDADD = $(GLIB_LIBS)
 
 check_PROGRAMS += tests/report/history-unit
 tests_report_history_unit_SOURCES = \
