@@ -18,6 +18,7 @@ typedef struct {
 	KmtInputCapture *capture;
 	KmtSymbolizer *symbolizer;
 	KmtAggregate *aggregate;
+	KmtAdviceList *advice; /* NULL: not requested */
 	GPtrArray *warnings; /* char * */
 } KmtCaptureReport;
 

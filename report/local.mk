@@ -50,6 +50,19 @@ REPORT_SOURCES = \
 	report/report-plan-print.c \
 	report/report-options.c report/report-options.h \
 	report/phases.c report/phases.h \
+	report/advice.c report/advice.h report/advice-private.h \
+	report/advice-certainty.c \
+	report/advice-free-sites.h \
+	report/advice-json.c \
+	report/advice-large.c \
+	report/advice-list.c \
+	report/advice-output.h \
+	report/advice-pairs.c report/advice-pairs.h \
+	report/advice-remote.c \
+	report/advice-short.c \
+	report/advice-sites.c report/advice-sites.h \
+	report/advice-text.c \
+	report/advice-together.c \
 	report/bar.c report/bar.h \
 	report/basic-stats.c \
 	report/replay.c report/replay.h \
