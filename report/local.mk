@@ -55,11 +55,13 @@ REPORT_SOURCES = \
 	report/advice-free-sites.h \
 	report/advice-json.c \
 	report/advice-large.c \
+	report/advice-layout.c report/advice-layout.h \
 	report/advice-list.c \
 	report/advice-output.h \
 	report/advice-pairs.c report/advice-pairs.h \
 	report/advice-remote.c \
 	report/advice-short.c \
+	report/advice-sizes.c \
 	report/advice-sites.c report/advice-sites.h \
 	report/advice-text.c \
 	report/advice-together.c \
