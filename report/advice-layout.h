@@ -4,7 +4,7 @@
 #define KMEMTRACE_REPORT_ADVICE_LAYOUT_H
 
 #include "lib/input/capture.h"
-#include "lib/slab/geometry.h"
+#include "lib/slab/slab-geometry.h"
 
 typedef struct {
 	KmtSlabKernel kernel;

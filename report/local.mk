@@ -116,8 +116,8 @@ EXTRA_DIST += report/profile.proto
 # Everything except main(), for the programs that use the figures of a report.
 noinst_LIBRARIES += report/libreport.a
 report_libreport_a_SOURCES = $(REPORT_SOURCES)
-KMT_REPORT_LIBS = report/libreport.a $(KMT_OUTPUT_LIBS) $(KMT_SYMBOLS_LIBS) \
-	$(KMT_CLI_LIBS) $(KMT_PPROF_LIBS)
+KMT_REPORT_LIBS = report/libreport.a $(KMT_SLAB_LIBS) $(KMT_OUTPUT_LIBS) \
+	$(KMT_SYMBOLS_LIBS) $(KMT_CLI_LIBS) $(KMT_PPROF_LIBS)
 report_kmemtrace_report_SOURCES = report/main.c
 report_kmemtrace_report_LDADD = $(KMT_REPORT_LIBS)
 EXTRA_DIST += report/README.md report/html/data-format.md
