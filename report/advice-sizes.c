@@ -154,6 +154,7 @@ static void add_finding(KmtAdviceContext *context, const Candidate *c)
 {
 	const KmtAdviceEvidence evidence = {
 		.objects = MAX(c->live, c->peak),
+		.any_number = TRUE,
 		.assumes_layout = context->layout->is_assumed};
 	KmtAdvice *advice =
 		kmt_advice_add(context, KMT_ADVICE_SIZE, c->site->kind);
