@@ -152,6 +152,7 @@ static void add_finding(KmtAdviceContext *context, const KmtAdviceSite *site,
 			const Sums *peak)
 {
 	const KmtReport *report = context->report;
+	gboolean kv = is_kvmalloc(report, site);
 	const KmtAdviceEvidence evidence = {
 		.objects = site->allocs,
 		.any_number = TRUE,
