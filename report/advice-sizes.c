@@ -69,11 +69,11 @@ static char *objects_text(const KmtAdviceContext *context, const Candidate *c)
 	g_autofree char *size =
 		kmt_advice_exact(context->report, c->size->bytes_req);
 	g_autofree char *present = layout_text(context, &c->present);
+	g_autofree char *name = kmt_advice_kmalloc_name(c->size->bytes_alloc);
 
 	return g_strdup_printf("%s objects of %s bytes at the peak, %s at the "
-			       "end; a slab of kmalloc-%" G_GUINT64_FORMAT
-			       " has %s",
-			       peak, size, live, c->size->bytes_alloc, present);
+			       "end; a slab of %s has %s",
+			       peak, size, live, name, present);
 }
 
 static char *shrink_computation(const KmtAdviceContext *context,
@@ -81,11 +81,12 @@ static char *shrink_computation(const KmtAdviceContext *context,
 {
 	g_autofree char *objects = objects_text(context, c);
 	g_autofree char *smaller = layout_text(context, &c->smaller);
+	g_autofree char *name = kmt_advice_kmalloc_name(c->smaller.object_size);
 
-	return g_strdup_printf("%s, a slab of kmalloc-%" G_GSIZE_FORMAT
-			       " %s; both caches have other objects, too, so "
-			       "an object counts with its part of a slab",
-			       objects, c->smaller.object_size, smaller);
+	return g_strdup_printf("%s, a slab of %s %s; both caches have other "
+			       "objects, too, so an object counts with its "
+			       "part of a slab",
+			       objects, name, smaller);
 }
 
 static char *cache_computation(const KmtAdviceContext *context,
@@ -113,6 +114,7 @@ static void add_shrink(KmtAdviceContext *context, KmtAdvice *advice,
 		       const Candidate *c)
 {
 	guint64 less = c->size->bytes_req - c->smaller.object_size;
+	g_autofree char *name = kmt_advice_kmalloc_name(c->smaller.object_size);
 
 	kmt_advice_add_change(
 		advice, "shrink",
