@@ -2,6 +2,7 @@
 bin_PROGRAMS += report/kmemtrace-report
 REPORT_SOURCES = \
 	report/aggregate.c report/aggregate.h \
+	report/best-sizes.c report/best-sizes.h \
 	report/deferred.c report/deferred.h \
 	report/detailed-deferred.c \
 	report/detailed-findings.c \
