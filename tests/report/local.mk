@@ -3,6 +3,7 @@ KMT_REPORT_TESTS = \
 	tests/report/best-sizes.py \
 	tests/report/cgroups.py \
 	tests/report/command-line.py \
+	tests/report/diff-noise.py \
 	tests/report/false-claims.py \
 	tests/report/figures.py \
 	tests/report/golden.py \
@@ -27,7 +28,8 @@ EXTRA_DIST += tests/report/figures-large.py tests/report/pprof-go.py
 
 # The report with blocks and tables so small that each boundary is met.
 check_PROGRAMS += tests/report/report-small
-tests_report_report_small_SOURCES = $(report_kmemtrace_report_SOURCES) \
+tests_report_report_small_SOURCES = $(report_libreport_a_SOURCES) \
+	$(report_kmemtrace_report_SOURCES) \
 	$(lib_match_libmatch_a_SOURCES) $(lib_input_libinput_a_SOURCES)
 tests_report_report_small_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DKMT_MATCH_BLOCK_RECORDS=3 -DKMT_MATCH_FIRST_GROUPS=2 \
@@ -45,6 +47,12 @@ tests_report_totals_unit_SOURCES = \
 tests_report_totals_unit_CPPFLAGS = $(AM_CPPFLAGS)
 tests_report_totals_unit_LDADD = $(GLIB_LIBS)
 TESTS += tests/report/totals-unit
+
+check_PROGRAMS += tests/report/noise-dump
+tests_report_noise_dump_SOURCES = \
+	report/diff-noise.c report/diff-splits.c tests/report/noise-dump.c
+tests_report_noise_dump_CPPFLAGS = $(AM_CPPFLAGS)
+tests_report_noise_dump_LDADD = $(GLIB_LIBS)
 
 check_PROGRAMS += tests/report/history-unit
 tests_report_history_unit_SOURCES = \
