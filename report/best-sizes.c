@@ -119,8 +119,7 @@ static void fill_tables(KmtBestSizes *best, const KmtSizeRule *rule)
 	for (j = 0; j < best->n; j++) {
 		guint32 size = best->candidates[j];
 
-		cost_of_one = rule->cost ? rule->cost(rule->user, size)
-					 : (guint64)size * KMT_SIZE_COST_UNIT;
+		cost_of_one = kmt_size_rule_cost(rule, size);
 		best->previous[best->n + j] = NO_SIZE;
 		if (kmt_size_rule_allows(rule, 0, size))
 			best->cost[best->n + j] =

@@ -39,6 +39,14 @@ typedef struct {
 	gpointer user; /* first argument of cost */
 } KmtSizeRule;
 
+/* Return the bytes that an object of a class of this size takes, in units of 1
+ * / KMT_SIZE_COST_UNIT. */
+static inline guint64 kmt_size_rule_cost(const KmtSizeRule *rule, guint32 size)
+{
+	return rule->cost ? rule->cost(rule->user, size)
+			  : (guint64)size * KMT_SIZE_COST_UNIT;
+}
+
 typedef struct KmtBestSizes KmtBestSizes;
 
 /*
