@@ -41,8 +41,7 @@ static double lost_share(const KmtReport *report)
 
 	if (!capture->has_overruns)
 		return 1;
-	return lost ? (double)lost /
-			      ((double)lost + (double)capture->n_records)
+	return lost ? (double)lost / ((double)lost + (double)capture->n_records)
 		    : 0;
 }
 
@@ -124,8 +123,7 @@ void kmt_advice_set_certainty(const KmtAdviceContext *context,
 {
 	g_autofree char *objects =
 		kmt_advice_figure(context->report, evidence->objects);
-	g_autofree char *time =
-		kmt_format_duration(context->list->duration_ns);
+	g_autofree char *time = kmt_format_duration(context->list->duration_ns);
 	Verdict verdict = {KMT_CERTAINTY_HIGH, g_string_new(NULL)};
 
 	g_string_printf(verdict.text, "%s objects in %s", objects, time);

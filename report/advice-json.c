@@ -7,7 +7,7 @@
 #include "report/report-json-private.h"
 
 /* Version of the member "advice". */
-#define VERSION 1
+#define ADVICE_VERSION 1
 
 static void add_saving(KmtJson *json, const char *key, gint64 bytes)
 {
@@ -24,6 +24,7 @@ static void add_changes(KmtJson *json, const KmtAdvice *advice)
 			&g_array_index(advice->changes, KmtAdviceChange, i);
 
 		kmt_json_begin_object(json, NULL);
+		kmt_json_text(json, "action", change->action);
 		kmt_json_text(json, "change", change->change);
 		add_saving(json, "saving_at_peak", change->peak);
 		add_saving(json, "saving_live", change->live);
@@ -79,7 +80,7 @@ void kmt_advice_json(KmtJson *json, const KmtReport *report)
 	if (report->max_lines)
 		n = MIN(n, report->max_lines);
 	kmt_json_begin_object(json, "advice");
-	kmt_json_u64(json, "version", VERSION);
+	kmt_json_u64(json, "version", ADVICE_VERSION);
 	kmt_json_u64(json, "duration", list->duration_ns);
 	kmt_json_text(json, "slab_layout", list->model);
 	kmt_json_flag(json, "doubtful", kmt_report_is_lossy(report));

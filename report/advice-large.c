@@ -103,17 +103,17 @@ static void add_finding(KmtAdviceContext *context, const KmtAdviceSite *site,
 			const Sums *peak)
 {
 	const KmtReport *report = context->report;
-	const KmtAdviceEvidence evidence = {.objects = site->allocs,
-					    .any_number = TRUE,
-					    .doubt = kmt_advice_wrapper_doubt(
-						    context, &site->site)};
+	const KmtAdviceEvidence evidence = {
+		.objects = site->allocs,
+		.any_number = TRUE,
+		.doubt = kmt_advice_wrapper_doubt(context, &site->site)};
 	KmtAdvice *advice =
 		kmt_advice_add(context, KMT_ADVICE_LARGE, site->kind);
 
 	advice->sites[0] = site->site;
 	advice->n_sites = 1;
 	kmt_advice_add_change(
-		advice,
+		advice, "exact_pages",
 		change_of(report, size, kmt_advice_page_size(context)),
 		(gint64)live->tail, (gint64)peak->tail,
 		computation_of(report, live, peak),
@@ -123,7 +123,7 @@ static void add_finding(KmtAdviceContext *context, const KmtAdviceSite *site,
 			 "be used; free_pages_exact() needs the size."));
 	if (can_be_vmalloc(report, site))
 		kmt_advice_add_change(
-			advice, g_strdup("Allocate with vmalloc()"),
+			advice, "vmalloc", g_strdup("Allocate with vmalloc()"),
 			(gint64)live->tail - (gint64)live->overhead,
 			(gint64)peak->tail - (gint64)peak->overhead,
 			vmalloc_computation(report, live, peak),
@@ -148,8 +148,7 @@ static void examine(KmtAdviceContext *context, const KmtAdviceSite *site)
 
 	for (i = 0; i < site->sizes->len; i++) {
 		const KmtAdviceSize *size = kmt_advice_size(
-			context->sites,
-			g_array_index(site->sizes, guint32, i));
+			context->sites, g_array_index(site->sizes, guint32, i));
 
 		if (!is_large(size, page))
 			continue;

@@ -91,10 +91,12 @@ KmtAdvice *kmt_advice_add(KmtAdviceContext *context, KmtAdviceTopic topic,
 	return advice;
 }
 
-void kmt_advice_add_change(KmtAdvice *advice, char *change, gint64 live,
-			   gint64 peak, char *computation, char *cost)
+void kmt_advice_add_change(KmtAdvice *advice, const char *action, char *change,
+			   gint64 live, gint64 peak, char *computation,
+			   char *cost)
 {
-	const KmtAdviceChange entry = {change, live, peak, computation, cost};
+	const KmtAdviceChange entry = {action, change,	    live,
+				       peak,   computation, cost};
 
 	g_array_append_val(advice->changes, entry);
 }

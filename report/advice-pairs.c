@@ -34,9 +34,9 @@ static guint64 order_hash(gconstpointer user, guint32 number)
 {
 	const KmtAdvicePairs *pairs = user;
 
-	return kmt_hash(pairs->seed,
-			g_array_index(pairs->orders, KmtAdviceTaskOrder, number)
-				.task);
+	return kmt_hash(
+		pairs->seed,
+		g_array_index(pairs->orders, KmtAdviceTaskOrder, number).task);
 }
 
 static gboolean order_equal(gconstpointer user, guint32 number,

@@ -10,9 +10,9 @@
 
 /* The pairs whose first object has one site and whose second has another. */
 typedef struct {
-	guint32 first, second; /* sites */
-	guint64 pairs;	       /* objects allocated one after the other */
-	guint64 broken; /* pairs of which an object was freed */
+	guint32 first, second;	/* sites */
+	guint64 pairs;		/* objects allocated one after the other */
+	guint64 broken;		/* pairs of which an object was freed */
 	guint64 freed_together; /* pairs of which both objects were freed, one
 				 * directly after the other */
 	KmtReplayGauge live; /* pairs of two live objects; the peak is that of
@@ -32,8 +32,8 @@ typedef struct {
 
 /* The links of a live object to the objects before and after it. */
 typedef struct {
-	guint64 id;		/* unique number of the object */
-	guint64 previous, next; /* ids; 0: no link */
+	guint64 id;			  /* unique number of the object */
+	guint64 previous, next;		  /* ids; 0: no link */
 	guint32 previous_pair, next_pair; /* numbers of pairs */
 	guint32 previous_slot, next_slot;
 } KmtAdviceLinks;
@@ -44,7 +44,7 @@ typedef struct {
 	KmtIndex pair_index;
 	GArray *orders; /* KmtAdviceTaskOrder */
 	KmtIndex order_index;
-	GArray *links;	    /* KmtAdviceLinks by slot */
+	GArray *links; /* KmtAdviceLinks by slot */
 	guint64 last_id;
 	guint64 seed;
 } KmtAdvicePairs;

@@ -4,6 +4,7 @@
 #define KMEMTRACE_REPORT_ADVICE_PRIVATE_H
 
 #include "report/advice.h"
+#include "report/advice-layout.h"
 #include "report/advice-sites.h"
 
 /* Smallest saving, in bytes, of a finding that saves memory: one page. */
@@ -15,16 +16,18 @@ typedef struct {
 	const KmtReplay *replay; /* NULL until the replay has ended */
 	KmtAdviceSites *sites;
 	KmtAdviceList *list;
+	const KmtAdviceLayout *layout; /* NULL: unknown */
 	const KmtSymWrappers *wrappers;
 	guint64 churn_ns; /* an object that lives less is short-lived */
-	double seconds; /* time of the figures; valid after the replay */
+	double seconds;	  /* time of the figures; valid after the replay */
 } KmtAdviceContext;
 
 /* What a topic needs of the capture. */
 typedef enum {
-	KMT_ADVICE_NEEDS_TASKS = 1 << 0, /* the task of each event */
-	KMT_ADVICE_NEEDS_ALL = 1 << 1,	 /* all allocations, not a sample */
-	KMT_ADVICE_NEEDS_CPUS = 1 << 2,	 /* events of several CPUs */
+	KMT_ADVICE_NEEDS_TASKS = 1 << 0,  /* the task of each event */
+	KMT_ADVICE_NEEDS_ALL = 1 << 1,	  /* all allocations, not a sample */
+	KMT_ADVICE_NEEDS_CPUS = 1 << 2,	  /* events of several CPUs */
+	KMT_ADVICE_NEEDS_LAYOUT = 1 << 3, /* the layout of the slabs */
 } KmtAdviceNeeds;
 
 /* A topic. The functions other than find may be NULL; state is the result of
@@ -41,6 +44,7 @@ typedef struct {
 	void (*find)(gpointer state, KmtAdviceContext *context);
 } KmtAdviceDetector;
 
+extern const KmtAdviceDetector kmt_advice_sizes;
 extern const KmtAdviceDetector kmt_advice_large;
 extern const KmtAdviceDetector kmt_advice_remote;
 extern const KmtAdviceDetector kmt_advice_short;
@@ -52,9 +56,11 @@ KmtAdviceList *kmt_advice_list_new(void);
 /* Append an empty finding and return it. */
 KmtAdvice *kmt_advice_add(KmtAdviceContext *context, KmtAdviceTopic topic,
 			  KmtKind kind);
-/* Append a change to a finding. The finding takes the three strings. */
-void kmt_advice_add_change(KmtAdvice *advice, char *change, gint64 live,
-			   gint64 peak, char *computation, char *cost);
+/* Append a change to a finding. @action must be a static string; the finding
+ * takes the other strings. */
+void kmt_advice_add_change(KmtAdvice *advice, const char *action, char *change,
+			   gint64 live, gint64 peak, char *computation,
+			   char *cost);
 /* Append an input of the computation. @name must be a static string. */
 void kmt_advice_add_number(KmtAdvice *advice, const char *name, guint64 value);
 /* Sort the findings by descending saving; equal savings by topic, by descending
@@ -98,8 +104,8 @@ typedef struct {
 	const char *doubt;	 /* another reason against it, or NULL */
 } KmtAdviceEvidence;
 
-/* Set the certainty of a finding and its reason. The time of the figures must be
- * set. */
+/* Set the certainty of a finding and its reason. The time of the figures must
+ * be set. */
 void kmt_advice_set_certainty(const KmtAdviceContext *context,
 			      KmtAdvice *advice,
 			      const KmtAdviceEvidence *evidence);

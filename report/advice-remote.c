@@ -27,7 +27,7 @@ typedef struct {
 	GArray *remote;
 } State;
 
-static gpointer new(const KmtAdviceContext *context)
+static gpointer new (const KmtAdviceContext *context)
 {
 	State *state = g_new(State, 1);
 
@@ -67,9 +67,9 @@ static void on_event(gpointer data, G_GNUC_UNUSED const KmtReplay *replay,
 	    (object->is_deferred ? object->defer_file : event->file))
 		return;
 	site->remote++;
-	kmt_advice_free_sites_add(&site->freed_by,
-				  object->is_deferred ? object->defer_site
-						      : event->call_site);
+	kmt_advice_free_sites_add(&site->freed_by, object->is_deferred
+							   ? object->defer_site
+							   : event->call_site);
 }
 
 static char *computation_of(const KmtReport *report, const RemoteSite *remote)
@@ -104,7 +104,7 @@ static void add_finding(KmtAdviceContext *context, const KmtAdviceSite *site,
 		       context->seconds;
 	advice->rate_unit = "remote frees per second";
 	kmt_advice_add_change(
-		advice,
+		advice, "batch",
 		g_strdup("Allocate the objects on the CPU that frees them, "
 			 "free them in batches (kfree_bulk(), "
 			 "kmem_cache_free_bulk()), or return them to a pool "

@@ -22,7 +22,7 @@
 #define MAX_REUSE_BYTES 4096
 
 typedef struct {
-	guint64 frees; /* in the time of the report */
+	guint64 frees;	     /* in the time of the report */
 	guint64 short_lived; /* frees soon, by the allocating task */
 	guint64 bytes;	     /* allocated bytes of the short-lived objects */
 	KmtAdviceFreeSites freed_by; /* of the short-lived objects */
@@ -35,7 +35,7 @@ typedef struct {
 	guint64 limit_ns; /* objects that live less are short-lived */
 } State;
 
-static gpointer new(const KmtAdviceContext *context)
+static gpointer new (const KmtAdviceContext *context)
 {
 	State *state = g_new(State, 1);
 
@@ -127,11 +127,11 @@ static guint64 largest_request(const KmtAdviceContext *context,
 	guint i;
 
 	for (i = 0; i < site->sizes->len; i++)
-		largest = MAX(largest, kmt_advice_size(
-					       context->sites,
-					       g_array_index(site->sizes,
-							     guint32, i))
-					       ->bytes_req);
+		largest = MAX(
+			largest,
+			kmt_advice_size(context->sites,
+					g_array_index(site->sizes, guint32, i))
+				->bytes_req);
 	return largest;
 }
 
@@ -152,16 +152,14 @@ static char *computation_of(const KmtAdviceContext *context,
 	g_autofree char *limit = kmt_format_duration(context->churn_ns);
 	g_autofree char *time = kmt_format_duration(context->list->duration_ns);
 
-	return g_strdup_printf("%s of %s freed objects (%.1f %%) lived less "
-			       "than %s and were freed by their task, %.0f %% "
-			       "of them by %s: %s bytes in %s",
-			       n, frees,
-			       100 * (double)found->short_lived /
-				       (double)found->frees,
-			       limit,
-			       100 * (double)first->frees /
-				       (double)found->short_lived,
-			       name, bytes, time);
+	return g_strdup_printf(
+		"%s of %s freed objects (%.1f %%) lived less "
+		"than %s and were freed by their task, %.0f %% "
+		"of them by %s: %s bytes in %s",
+		n, frees,
+		100 * (double)found->short_lived / (double)found->frees, limit,
+		100 * (double)first->frees / (double)found->short_lived, name,
+		bytes, time);
 }
 
 static void add_stack_change(KmtAdvice *advice, const KmtReport *report,
@@ -170,7 +168,7 @@ static void add_stack_change(KmtAdvice *advice, const KmtReport *report,
 	g_autofree char *size = kmt_advice_exact(report, bytes);
 
 	kmt_advice_add_change(
-		advice,
+		advice, "stack",
 		g_strdup_printf("Put the object on the stack: the function "
 				"that allocates it also frees it, and it has "
 				"at most %s bytes",
@@ -190,7 +188,7 @@ static void add_reuse_change(KmtAdvice *advice, const KmtReport *report,
 	g_autofree char *most = kmt_advice_figure(report, site->max_live);
 
 	kmt_advice_add_change(
-		advice,
+		advice, "reuse",
 		g_strdup("Keep an object for each task or CPU, and reuse it"),
 		0, 0, computation,
 		g_strdup_printf("Up to %s bytes stay allocated for each task "

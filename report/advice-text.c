@@ -50,8 +50,7 @@ static char *format_saving(const KmtReport *report, gint64 bytes)
 static char *saving_text(const KmtReport *report, const KmtAdvice *advice,
 			 const KmtAdviceChange *change)
 {
-	guint64 peak =
-		report->aggregate->kinds[advice->kind].peak_bytes_alloc;
+	guint64 peak = report->aggregate->kinds[advice->kind].peak_bytes_alloc;
 	g_autofree char *at_peak = format_saving(report, change->peak);
 	g_autofree char *at_end = format_saving(report, change->live);
 	g_autofree char *share =

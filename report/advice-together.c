@@ -20,7 +20,7 @@
 #define MIN_RATE 1000.0
 
 /* The state is a KmtAdvicePairs. */
-static gpointer new(const KmtAdviceContext *context)
+static gpointer new (const KmtAdviceContext *context)
 {
 	return kmt_advice_pairs_new(context->sites);
 }
@@ -126,22 +126,21 @@ static void add_finding(KmtAdviceContext *context, const Candidate *c)
 	const KmtAdvicePair *pair = c->pair;
 	const KmtAdviceEvidence evidence = {.objects = pair->broken};
 	gboolean same_kind = c->sites[0]->kind == c->sites[1]->kind;
-	KmtAdvice *advice = kmt_advice_add(
-		context, KMT_ADVICE_TOGETHER,
-		same_kind ? c->sites[0]->kind : KMT_KIND_SLAB);
+	KmtAdvice *advice =
+		kmt_advice_add(context, KMT_ADVICE_TOGETHER,
+			       same_kind ? c->sites[0]->kind : KMT_KIND_SLAB);
 
 	advice->sites[0] = c->sites[0]->site;
 	advice->sites[1] = c->sites[1]->site;
 	advice->n_sites = 2;
 	advice->rate = (double)pair->pairs / context->seconds;
 	advice->rate_unit = "allocations and frees less per second";
-	kmt_advice_add_change(advice,
-			      g_strdup("Put both objects into one structure, "
-				       "which is allocated and freed once"),
-			      saving_of(c, pair->live.now),
-			      saving_of(c, pair->live.at_peak),
-			      computation_of(context, c),
-			      cost_of(context->report, c));
+	kmt_advice_add_change(
+		advice, "merge",
+		g_strdup("Put both objects into one structure, "
+			 "which is allocated and freed once"),
+		saving_of(c, pair->live.now), saving_of(c, pair->live.at_peak),
+		computation_of(context, c), cost_of(context->report, c));
 	kmt_advice_add_number(advice, "pairs", pair->pairs);
 	kmt_advice_add_number(advice, "pairs_freed", pair->broken);
 	kmt_advice_add_number(advice, "pairs_freed_together",
@@ -165,14 +164,13 @@ static void examine(KmtAdviceContext *context, KmtAdvicePair *pair)
 	if (!is_together(&c))
 		return;
 	for (i = 0; i < 2; i++) {
-		c.sizes[i] = kmt_advice_dominating_size(context->sites,
-							c.sites[i]);
+		c.sizes[i] =
+			kmt_advice_dominating_size(context->sites, c.sites[i]);
 		if (!c.sizes[i] ||
 		    kmt_advice_is_wrapper(context, &c.sites[i]->site))
 			return;
 	}
-	kmt_replay_at_peak(&pair->live,
-			   &context->replay->kinds[KMT_KIND_SLAB]);
+	kmt_replay_at_peak(&pair->live, &context->replay->kinds[KMT_KIND_SLAB]);
 	c.merged = merged_bytes(context, &c);
 	saving = MAX(saving_of(&c, pair->live.now),
 		     saving_of(&c, pair->live.at_peak));
@@ -194,7 +192,8 @@ static void find(gpointer state, KmtAdviceContext *context)
 
 const KmtAdviceDetector kmt_advice_together = {
 	.what = "objects that are allocated together",
-	.needs = KMT_ADVICE_NEEDS_TASKS | KMT_ADVICE_NEEDS_ALL,
+	.needs = KMT_ADVICE_NEEDS_TASKS | KMT_ADVICE_NEEDS_ALL |
+		 KMT_ADVICE_NEEDS_LAYOUT,
 	.new = new,
 	.free = free_state,
 	.on_event = on_event,

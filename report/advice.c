@@ -5,10 +5,8 @@
 #include "report/advice-private.h"
 
 static const KmtAdviceDetector *const detectors[] = {
-	&kmt_advice_large,
-	&kmt_advice_remote,
-	&kmt_advice_short,
-	&kmt_advice_together,
+	&kmt_advice_sizes, &kmt_advice_large,	 &kmt_advice_remote,
+	&kmt_advice_short, &kmt_advice_together,
 };
 #define N_DETECTORS G_N_ELEMENTS(detectors)
 
@@ -25,6 +23,8 @@ static const char *why_omitted(const KmtAdviceContext *context,
 	    kmt_report_is_sample(context->report))
 		return "the capture is a sample, which does not have the "
 		       "objects around an object";
+	if (detector->needs & KMT_ADVICE_NEEDS_LAYOUT && !context->layout)
+		return "the sizes of kmalloc are unknown for this kernel";
 	if (detector->needs & KMT_ADVICE_NEEDS_CPUS && capture->files->len < 2)
 		return "the capture has one CPU";
 	return NULL;
@@ -46,9 +46,9 @@ static void add_consumers(KmtAdviceContext *context, GArray *consumers,
 		omitted[i] = why != NULL;
 		states[i] = NULL;
 		if (why) {
-			g_ptr_array_add(context->list->omitted,
-					g_strdup_printf("%s: %s",
-							detector->what, why));
+			g_ptr_array_add(
+				context->list->omitted,
+				g_strdup_printf("%s: %s", detector->what, why));
 			continue;
 		}
 		if (detector->new)
@@ -78,9 +78,12 @@ KmtAdviceList *kmt_advice_new(const KmtReport *report,
 	g_autoptr(GArray) consumers =
 		g_array_new(FALSE, FALSE, sizeof(KmtReplayConsumer));
 	g_autoptr(KmtReplay) replay = NULL;
+	g_autoptr(KmtAdviceLayout) layout =
+		kmt_advice_layout_new(report->capture);
 	KmtAdviceContext context = {.report = report,
 				    .sites = sites,
 				    .list = kmt_advice_list_new(),
+				    .layout = layout,
 				    .wrappers = options->wrappers,
 				    .churn_ns = options->churn_ns};
 	KmtReplayConsumer counts = kmt_advice_sites_consumer(sites);
@@ -88,6 +91,8 @@ KmtAdviceList *kmt_advice_new(const KmtReport *report,
 	gboolean omitted[N_DETECTORS];
 	guint i;
 
+	if (layout)
+		context.list->model = kmt_advice_layout_text(layout);
 	g_array_append_val(consumers, counts);
 	add_consumers(&context, consumers, states, omitted);
 	replay = kmt_replay_run(

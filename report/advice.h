@@ -35,11 +35,12 @@ typedef struct {
 
 /* A change, with its saving. A negative saving is a loss. */
 typedef struct {
-	char *change;	   /* what to do, in the imperative */
-	gint64 live;	   /* bytes saved at the end of the time */
-	gint64 peak;	   /* bytes saved at the peak of the kind */
-	char *computation; /* how the bytes were computed */
-	char *cost;	   /* what the change costs */
+	const char *action; /* name of the change in JSON, a static string */
+	char *change;	    /* what to do, in the imperative */
+	gint64 live;	    /* bytes saved at the end of the time */
+	gint64 peak;	    /* bytes saved at the peak of the kind */
+	char *computation;  /* how the bytes were computed */
+	char *cost;	    /* what the change costs */
 } KmtAdviceChange;
 
 /* A finding. */

@@ -19,7 +19,7 @@ typedef struct {
 	KmtSymbolizer *symbolizer;
 	KmtAggregate *aggregate;
 	KmtAdviceList *advice; /* NULL: not requested */
-	GPtrArray *warnings; /* char * */
+	GPtrArray *warnings;   /* char * */
 } KmtCaptureReport;
 
 /*

@@ -56,11 +56,13 @@ REPORT_SOURCES = \
 	report/advice-free-sites.h \
 	report/advice-json.c \
 	report/advice-large.c \
+	report/advice-layout.c report/advice-layout.h \
 	report/advice-list.c \
 	report/advice-output.h \
 	report/advice-pairs.c report/advice-pairs.h \
 	report/advice-remote.c \
 	report/advice-short.c \
+	report/advice-sizes.c \
 	report/advice-sites.c report/advice-sites.h \
 	report/advice-text.c \
 	report/advice-together.c \
@@ -115,8 +117,8 @@ EXTRA_DIST += report/profile.proto
 # Everything except main(), for the programs that use the figures of a report.
 noinst_LIBRARIES += report/libreport.a
 report_libreport_a_SOURCES = $(REPORT_SOURCES)
-KMT_REPORT_LIBS = report/libreport.a $(KMT_OUTPUT_LIBS) $(KMT_SYMBOLS_LIBS) \
-	$(KMT_CLI_LIBS) $(KMT_PPROF_LIBS)
+KMT_REPORT_LIBS = report/libreport.a $(KMT_SLAB_LIBS) $(KMT_OUTPUT_LIBS) \
+	$(KMT_SYMBOLS_LIBS) $(KMT_CLI_LIBS) $(KMT_PPROF_LIBS)
 report_kmemtrace_report_SOURCES = report/main.c
 report_kmemtrace_report_LDADD = $(KMT_REPORT_LIBS)
 EXTRA_DIST += report/README.md report/html/data-format.md

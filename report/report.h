@@ -61,13 +61,13 @@ typedef struct {
 	gboolean shows_groups; /* section of the groups */
 	gboolean is_peak;      /* --time peak: print the times of the peaks */
 	KmtHistogramType histogram;
-	const KmtPhases *phases;   /* NULL: no option needs marks */
-	const KmtSpan *span;	   /* without --time: the whole capture */
-	const GPtrArray *warnings; /* const char * */
+	const KmtPhases *phases;     /* NULL: no option needs marks */
+	const KmtSpan *span;	     /* without --time: the whole capture */
+	const GPtrArray *warnings;   /* const char * */
 	const KmtAdviceList *advice; /* NULL: not requested */
-	const char *filter;	   /* options that select objects, as text, or
-				    * NULL; only with --html */
-	KmtLost lost;		   /* set by kmt_report_count_lost() */
+	const char *filter;	     /* options that select objects, as text, or
+				      * NULL; only with --html */
+	KmtLost lost;		     /* set by kmt_report_count_lost() */
 } KmtReport;
 
 /* Print the report to @out. The caller checks ferror(out) for write errors. */

@@ -17,7 +17,7 @@
 #ifndef KMEMTRACE_SLAB_SIMULATOR_H
 #define KMEMTRACE_SLAB_SIMULATOR_H
 
-#include "lib/slab/geometry.h"
+#include "lib/slab/slab-geometry.h"
 
 typedef struct KmtSlabSimulator KmtSlabSimulator;
 

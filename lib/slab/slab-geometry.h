@@ -27,13 +27,15 @@ typedef enum {
 /* The properties of a kernel that decide on the layout of its caches. */
 typedef struct {
 	KmtSlabAllocator allocator;
-	guint release;	      /* KMT_SLAB_RELEASE() */
-	guint page_size;      /* bytes; a power of two */
-	guint pointer_size;   /* bytes of a pointer: 4 or 8 */
-	guint cpus;	      /* number of CPUs; at least 1 */
-	guint cache_line;     /* bytes; a power of two */
-	guint kmalloc_min;    /* smallest size of kmalloc(); a power of two */
-	gsize kmalloc_max;    /* largest size of kmalloc() that has a cache */
+	guint release;	       /* KMT_SLAB_RELEASE() */
+	guint page_size;       /* bytes; a power of two */
+	guint pointer_size;    /* bytes of a pointer: 4 or 8 */
+	guint cpus;	       /* number of CPUs; at least 1 */
+	guint cache_line;      /* bytes; a power of two */
+	guint kmalloc_min;     /* smallest size of kmalloc(); a power of two */
+	gsize kmalloc_max;     /* largest size of kmalloc() that has a cache */
+	guint descriptor_size; /* bytes of struct kmem_cache in its slab */
+	guint node_size;       /* bytes of struct kmem_cache_node in its slab */
 	guint slab_max_order; /* SLAB only: largest order of a slab with several
 			       * objects; 1 with more than 32 MiB of memory */
 } KmtSlabKernel;
