@@ -90,12 +90,61 @@ static char *vmalloc_computation(const KmtReport *report, const Sums *live,
 {
 	g_autofree char *at_peak = kmt_advice_figure(report, peak->overhead);
 	g_autofree char *at_end = kmt_advice_figure(report, live->overhead);
+	g_autofree char *tail_live = kmt_advice_figure(report, live->tail);
+	g_autofree char *tail_peak = kmt_advice_figure(report, peak->tail);
 
 	return g_strdup_printf(
-		"the same, less %s bytes at the peak and %s bytes at the end "
+		"unused pages: %s bytes at the peak, %s bytes at the end; less "
+		"%s bytes at the peak and %s bytes at the end "
 		"for areas, arrays of pages and page tables (%d bytes for an "
 		"object and %d for a page)",
-		at_peak, at_end, VMALLOC_AREA_BYTES, VMALLOC_PAGE_BYTES);
+		tail_peak, tail_live, at_peak, at_end, VMALLOC_AREA_BYTES,
+		VMALLOC_PAGE_BYTES);
+}
+
+static void add_exact_change(const KmtAdviceContext *context, KmtAdvice *advice,
+			     const KmtAdviceSize *size, const Sums *live,
+			     const Sums *peak)
+{
+	kmt_advice_add_change(
+		advice, "exact_pages",
+		change_of(context->report, size, kmt_advice_page_size(context)),
+		(gint64)live->tail, (gint64)peak->tail,
+		computation_of(context->report, live, peak),
+		g_strdup("The memory is contiguous as before, so the "
+			 "allocation fails as easily when memory is "
+			 "fragmented. kfree(), krealloc() and ksize() cannot "
+			 "be used; free_pages_exact() needs the size."));
+}
+
+static void add_vmalloc_change(const KmtAdviceContext *context,
+			       KmtAdvice *advice, gboolean is_kvmalloc,
+			       const Sums *live, const Sums *peak)
+{
+	kmt_advice_add_change(
+		advice, "vmalloc",
+		is_kvmalloc ? g_strdup("Call vmalloc() instead of kvmalloc(), "
+				       "which calls kmalloc() first")
+			    : g_strdup("Allocate with vmalloc()"),
+		(gint64)live->tail - (gint64)live->overhead,
+		(gint64)peak->tail - (gint64)peak->overhead,
+		vmalloc_computation(context->report, live, peak),
+		g_strdup("No DMA to this memory; microseconds more for each "
+			 "allocation and free, and more TLB misses. kvmalloc() "
+			 "does not save this memory, because it calls "
+			 "kmalloc() first and vmalloc() only if that fails."));
+}
+
+/* Return whether the function of a site is kvmalloc() or one of its variants.
+ */
+static gboolean is_kvmalloc(const KmtReport *report, const KmtAdviceSite *site)
+{
+	KmtSymbol symbol;
+
+	return kmt_symbolizer_symbol(report->symbolizer, &site->site,
+				     &symbol) &&
+	       (g_str_has_prefix(symbol.name, "kvmalloc") ||
+		g_str_has_prefix(symbol.name, "__kvmalloc"));
 }
 
 static void add_finding(KmtAdviceContext *context, const KmtAdviceSite *site,
@@ -103,6 +152,7 @@ static void add_finding(KmtAdviceContext *context, const KmtAdviceSite *site,
 			const Sums *peak)
 {
 	const KmtReport *report = context->report;
+	gboolean kv = is_kvmalloc(report, site);
 	const KmtAdviceEvidence evidence = {
 		.objects = site->allocs,
 		.any_number = TRUE,
@@ -112,26 +162,11 @@ static void add_finding(KmtAdviceContext *context, const KmtAdviceSite *site,
 
 	advice->sites[0] = site->site;
 	advice->n_sites = 1;
-	kmt_advice_add_change(
-		advice, "exact_pages",
-		change_of(report, size, kmt_advice_page_size(context)),
-		(gint64)live->tail, (gint64)peak->tail,
-		computation_of(report, live, peak),
-		g_strdup("The memory is contiguous as before, so the "
-			 "allocation fails as easily when memory is "
-			 "fragmented. kfree(), krealloc() and ksize() cannot "
-			 "be used; free_pages_exact() needs the size."));
-	if (can_be_vmalloc(report, site))
-		kmt_advice_add_change(
-			advice, "vmalloc", g_strdup("Allocate with vmalloc()"),
-			(gint64)live->tail - (gint64)live->overhead,
-			(gint64)peak->tail - (gint64)peak->overhead,
-			vmalloc_computation(report, live, peak),
-			g_strdup("No DMA to this memory; microseconds more for "
-				 "each allocation and free, and more TLB "
-				 "misses. kvmalloc() does not save this "
-				 "memory, because it calls kmalloc() first and "
-				 "vmalloc() only if that fails."));
+	/* kvfree() cannot free exact pages. */
+	if (!kv)
+		add_exact_change(context, advice, size, live, peak);
+	if (kv || can_be_vmalloc(report, site))
+		add_vmalloc_change(context, advice, kv, live, peak);
 	kmt_advice_add_number(advice, "objects_live", live->objects);
 	kmt_advice_add_number(advice, "objects_at_peak", peak->objects);
 	kmt_advice_add_number(advice, "vmalloc_bytes_live", live->overhead);

@@ -13,7 +13,7 @@ static const struct {
 	const char *name;
 	const char *title;
 } topics[KMT_ADVICE_N_TOPICS] = {
-	[KMT_ADVICE_SIZE] = {"size", "size just above a size of kmalloc"},
+	[KMT_ADVICE_SIZE] = {"size", "size that kmalloc rounds up"},
 	[KMT_ADVICE_CACHE] = {"cache", "half-empty cache"},
 	[KMT_ADVICE_LARGE] = {"large", "large kmalloc"},
 	[KMT_ADVICE_REMOTE] = {"remote", "freed on another CPU"},

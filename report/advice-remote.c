@@ -14,6 +14,8 @@
 #define MIN_SHARE 0.9
 #define MIN_FREES 1000
 #define MIN_RATE  100.0
+/* The frees are at least this part of all slab allocations. */
+#define MIN_PART 0.01
 
 typedef struct {
 	guint64 frees; /* in the time of the report */
@@ -118,6 +120,20 @@ static void add_finding(KmtAdviceContext *context, const KmtAdviceSite *site,
 	kmt_advice_set_certainty(context, advice, &evidence);
 }
 
+static gboolean is_finding(const KmtAdviceContext *context,
+			   const KmtAdviceSite *site, const RemoteSite *remote)
+{
+	double n = (double)remote->remote;
+	double allocs =
+		(double)context->report->aggregate->kinds[KMT_KIND_SLAB].allocs;
+
+	return kmt_kind_is_slab(site->kind) && remote->remote >= MIN_FREES &&
+	       n >= (double)remote->frees * MIN_SHARE &&
+	       n >= context->seconds * MIN_RATE &&
+	       (double)kmt_advice_scaled(context, remote->remote) >=
+		       allocs * MIN_PART;
+}
+
 static void find(gpointer data, KmtAdviceContext *context)
 {
 	const State *state = data;
@@ -128,11 +144,7 @@ static void find(gpointer data, KmtAdviceContext *context)
 			&g_array_index(state->remote, RemoteSite, i);
 		const KmtAdviceSite *site = kmt_advice_site(context->sites, i);
 
-		if (kmt_kind_is_slab(site->kind) &&
-		    remote->remote >= MIN_FREES &&
-		    (double)remote->remote >=
-			    (double)remote->frees * MIN_SHARE &&
-		    (double)remote->remote >= context->seconds * MIN_RATE)
+		if (is_finding(context, site, remote))
 			add_finding(context, site, remote);
 	}
 }

@@ -16,6 +16,9 @@
 #define MIN_SHARE   0.95
 #define MIN_OBJECTS 1000
 #define MIN_RATE    100.0
+/* They are at least this part of all slab allocations, or their bytes of all
+ * allocated bytes. */
+#define MIN_PART 0.01
 /* Largest objects, in bytes, that advice puts on the stack, or that a task or
  * CPU keeps for reuse. */
 #define MAX_STACK_BYTES 256
@@ -192,8 +195,8 @@ static void add_reuse_change(KmtAdvice *advice, const KmtReport *report,
 		g_strdup("Keep an object for each task or CPU, and reuse it"),
 		0, 0, computation,
 		g_strdup_printf("Up to %s bytes stay allocated for each task "
-				"or CPU. At most %s objects were live at the "
-				"same time. With objects for each CPU, the "
+				"or CPU. The largest number of live objects "
+				"was %s. With objects for each CPU, the "
 				"task must not sleep while it uses one.",
 				size, most));
 }
@@ -225,6 +228,19 @@ static void add_finding(KmtAdviceContext *context, const KmtAdviceSite *site,
 	kmt_advice_set_certainty(context, advice, &evidence);
 }
 
+/* Return whether the objects are a large part of all slab allocations. */
+static gboolean is_large_part(const KmtAdviceContext *context,
+			      const ShortSite *found)
+{
+	const KmtTotals *slab =
+		&context->report->aggregate->kinds[KMT_KIND_SLAB];
+	double objects = (double)kmt_advice_scaled(context, found->short_lived);
+	double bytes = (double)kmt_advice_scaled(context, found->bytes);
+
+	return objects >= (double)slab->allocs * MIN_PART ||
+	       bytes >= (double)slab->bytes_alloc * MIN_PART;
+}
+
 static void examine(KmtAdviceContext *context, const KmtAdviceSite *site,
 		    const ShortSite *found)
 {
@@ -237,7 +253,8 @@ static void examine(KmtAdviceContext *context, const KmtAdviceSite *site,
 	if (!kmt_kind_is_slab(site->kind) || found->short_lived < MIN_OBJECTS ||
 	    n < (double)found->frees * MIN_SHARE ||
 	    n < (double)site->allocs_inside * MIN_SHARE ||
-	    n < context->seconds * MIN_RATE || largest > MAX_REUSE_BYTES ||
+	    n < context->seconds * MIN_RATE || !is_large_part(context, found) ||
+	    largest > MAX_REUSE_BYTES ||
 	    kmt_advice_is_wrapper(context, &site->site))
 		return;
 	in_function = (double)same_function_frees(context->report, site,

@@ -11,6 +11,8 @@
 #define MIN_OBJECTS 16
 /* An object can be expected to shrink by this part of the smaller size. */
 #define SHRINK_PART 8
+/* A change saves at least this part of the slabs. */
+#define MIN_PART 0.1
 
 /* The objects of a site, and the layouts of the caches that could hold them. */
 typedef struct {
@@ -154,6 +156,7 @@ static void add_finding(KmtAdviceContext *context, const Candidate *c)
 {
 	const KmtAdviceEvidence evidence = {
 		.objects = MAX(c->live, c->peak),
+		.any_number = TRUE,
 		.assumes_layout = context->layout->is_assumed};
 	KmtAdvice *advice =
 		kmt_advice_add(context, KMT_ADVICE_SIZE, c->site->kind);
@@ -201,9 +204,15 @@ static gboolean set_layouts(const KmtAdviceContext *context, Candidate *c)
 	return TRUE;
 }
 
-static gboolean is_enough(gint64 live, gint64 peak)
+/* Return whether the larger of two savings is worth the change. */
+static gboolean is_enough(const KmtAdviceContext *context, const Candidate *c,
+			  gint64 live, gint64 peak)
 {
-	return MAX(live, peak) >= KMT_ADVICE_MIN_SAVING;
+	guint64 present = kmt_advice_shared_bytes(context->layout, &c->present,
+						  MAX(c->live, c->peak));
+
+	return MAX(live, peak) >= KMT_ADVICE_MIN_SAVING &&
+	       (double)MAX(live, peak) >= (double)present * MIN_PART;
 }
 
 static void examine(KmtAdviceContext *context, const KmtAdviceSite *site)
@@ -218,11 +227,13 @@ static void examine(KmtAdviceContext *context, const KmtAdviceSite *site)
 	if (MAX(c.live, c.peak) < MIN_OBJECTS || !set_layouts(context, &c))
 		return;
 	c.can_shrink =
-		c.can_shrink && is_enough(shrink_saving(context, &c, c.live),
-					  shrink_saving(context, &c, c.peak));
-	c.can_have_cache = c.can_have_cache &&
-			   is_enough(cache_saving(context, &c, c.live),
-				     cache_saving(context, &c, c.peak));
+		c.can_shrink &&
+		is_enough(context, &c, shrink_saving(context, &c, c.live),
+			  shrink_saving(context, &c, c.peak));
+	c.can_have_cache =
+		c.can_have_cache &&
+		is_enough(context, &c, cache_saving(context, &c, c.live),
+			  cache_saving(context, &c, c.peak));
 	if (c.can_shrink || c.can_have_cache)
 		add_finding(context, &c);
 }
@@ -241,6 +252,6 @@ static void find(G_GNUC_UNUSED gpointer state, KmtAdviceContext *context)
 }
 
 const KmtAdviceDetector kmt_advice_sizes = {
-	.what = "sizes just above a size of kmalloc",
+	.what = "sizes that kmalloc rounds up",
 	.needs = KMT_ADVICE_NEEDS_LAYOUT,
 	.find = find};

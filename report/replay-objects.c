@@ -10,38 +10,48 @@
 void kmt_replay_objects_init(KmtReplayObjects *objects)
 {
 	*objects = (KmtReplayObjects){
+		.objects = g_array_new(FALSE, TRUE, sizeof(KmtReplayObject)),
+		.free_slots = g_array_new(FALSE, FALSE, sizeof(guint32)),
 		.entries = g_new0(KmtReplayEntry, FIRST_ENTRIES),
 		.mask = FIRST_ENTRIES - 1,
-		.free_slots = g_array_new(FALSE, FALSE, sizeof(guint32)),
 		.seed = kmt_hash_seed(),
 	};
 }
 
 void kmt_replay_objects_clear(KmtReplayObjects *objects)
 {
-	g_free(objects->entries);
+	g_array_unref(objects->objects);
 	g_array_unref(objects->free_slots);
+	g_free(objects->entries);
 }
 
-/* Return the index at which the search for an address begins. */
-static guint32 home_of(const KmtReplayObjects *objects, guint64 ptr,
-		       guint space)
+static KmtReplayObject *object_at(const KmtReplayObjects *objects, guint32 slot)
 {
-	return (guint32)kmt_hash(objects->seed, ptr + space) & objects->mask;
+	return &g_array_index(objects->objects, KmtReplayObject, slot);
 }
 
-/* Return the index of the entry of an address, or of the unused entry at which
- * the search ended. */
-static guint32 find_entry(const KmtReplayObjects *objects, guint64 ptr,
-			  guint space)
+static guint32 hash_of(const KmtReplayObjects *objects, guint64 ptr)
 {
-	guint32 i = home_of(objects, ptr, space);
+	return (guint32)kmt_hash(objects->seed, ptr);
+}
 
-	while (objects->entries[i].slot_plus_1 &&
-	       (objects->entries[i].ptr != ptr ||
-		objects->entries[i].space != space))
+/* Return whether two objects have the same address and allocation. */
+static gboolean is_same(const KmtReplayObject *a, const KmtReplayObject *b)
+{
+	return a->ptr == b->ptr && a->alloc_time == b->alloc_time &&
+	       a->class_id == b->class_id && a->alloc_file == b->alloc_file &&
+	       kmt_input_namespace_of(a->kind) ==
+		       kmt_input_namespace_of(b->kind);
+}
+
+/* Put an entry into the table, which has room. */
+static void insert(KmtReplayObjects *objects, KmtReplayEntry entry)
+{
+	guint32 i = entry.hash & objects->mask;
+
+	while (objects->entries[i].slot_plus_1)
 		i = (i + 1) & objects->mask;
-	return i;
+	objects->entries[i] = entry;
 }
 
 static void grow(KmtReplayObjects *objects)
@@ -53,55 +63,69 @@ static void grow(KmtReplayObjects *objects)
 	objects->entries = g_new0(KmtReplayEntry, 2 * (gsize)n);
 	for (i = 0; i < n; i++)
 		if (old[i].slot_plus_1)
-			objects->entries[find_entry(objects, old[i].ptr,
-						    old[i].space)] = old[i];
+			insert(objects, old[i]);
 }
 
-guint32 kmt_replay_objects_find(const KmtReplayObjects *objects, guint64 ptr,
-				guint type)
+/* Return a slot without a live object. */
+static guint32 take_slot(KmtReplayObjects *objects)
 {
-	guint32 i = find_entry(objects, ptr, kmt_input_namespace_of(type));
-
-	return objects->entries[i].slot_plus_1 - 1;
-}
-
-guint32 kmt_replay_objects_add(KmtReplayObjects *objects, guint64 ptr,
-			       guint type)
-{
-	guint space = kmt_input_namespace_of(type);
 	GArray *free_slots = objects->free_slots;
-	guint32 slot = objects->n_slots;
+	guint32 slot;
 
-	if (free_slots->len) {
-		slot = g_array_index(free_slots, guint32, free_slots->len - 1);
-		g_array_set_size(free_slots, free_slots->len - 1);
-	} else {
-		objects->n_slots++;
+	if (!free_slots->len) {
+		slot = objects->objects->len;
+		g_array_set_size(objects->objects, slot + 1);
+		return slot;
 	}
-	if (++objects->n_live > objects->mask / 3 * 2)
-		grow(objects);
-	objects->entries[find_entry(objects, ptr, space)] =
-		(KmtReplayEntry){ptr, slot + 1, space};
+	slot = g_array_index(free_slots, guint32, free_slots->len - 1);
+	g_array_set_size(free_slots, free_slots->len - 1);
 	return slot;
 }
 
-/* Close the gap at entry i: move back each later entry of the run that a search
- * would not find beyond the gap. */
-static void close_gap(KmtReplayObjects *objects, guint32 i)
+guint32 kmt_replay_objects_add(KmtReplayObjects *objects,
+			       const KmtReplayObject *object)
+{
+	guint32 slot = take_slot(objects);
+	const KmtReplayEntry entry = {hash_of(objects, object->ptr), slot + 1};
+
+	*object_at(objects, slot) = *object;
+	object_at(objects, slot)->is_live = TRUE;
+	if (++objects->n_live > objects->mask / 3 * 2)
+		grow(objects);
+	insert(objects, entry);
+	return slot;
+}
+
+guint32 kmt_replay_objects_find(const KmtReplayObjects *objects,
+				const KmtReplayObject *key)
+{
+	guint32 hash = hash_of(objects, key->ptr), i = hash & objects->mask;
+
+	for (; objects->entries[i].slot_plus_1; i = (i + 1) & objects->mask) {
+		guint32 slot = objects->entries[i].slot_plus_1 - 1;
+
+		if (objects->entries[i].hash == hash &&
+		    is_same(object_at(objects, slot), key))
+			return slot;
+	}
+	return KMT_REPLAY_NO_SLOT;
+}
+
+/* Remove entry i: move back each later entry of the run that a search would not
+ * find beyond the gap. */
+static void remove_entry(KmtReplayObjects *objects, guint32 i)
 {
 	guint32 next = i;
 
 	for (;;) {
 		const KmtReplayEntry *entry;
-		guint32 home;
 
 		next = (next + 1) & objects->mask;
 		entry = &objects->entries[next];
 		if (!entry->slot_plus_1)
 			break;
-		home = home_of(objects, entry->ptr, entry->space);
 		/* The distances are modulo the size of the table. */
-		if (((next - home) & objects->mask) <
+		if (((next - entry->hash) & objects->mask) <
 		    ((next - i) & objects->mask))
 			continue;
 		objects->entries[i] = *entry;
@@ -110,16 +134,15 @@ static void close_gap(KmtReplayObjects *objects, guint32 i)
 	objects->entries[i].slot_plus_1 = 0;
 }
 
-guint32 kmt_replay_objects_remove(KmtReplayObjects *objects, guint64 ptr,
-				  guint type)
+void kmt_replay_objects_remove(KmtReplayObjects *objects, guint32 slot)
 {
-	guint32 i = find_entry(objects, ptr, kmt_input_namespace_of(type));
-	guint32 slot = objects->entries[i].slot_plus_1 - 1;
+	KmtReplayObject *object = object_at(objects, slot);
+	guint32 i = hash_of(objects, object->ptr) & objects->mask;
 
-	if (slot == KMT_REPLAY_NO_SLOT)
-		return slot;
-	close_gap(objects, i);
+	while (objects->entries[i].slot_plus_1 != slot + 1)
+		i = (i + 1) & objects->mask;
+	remove_entry(objects, i);
+	object->is_live = FALSE;
 	g_array_append_val(objects->free_slots, slot);
 	objects->n_live--;
-	return slot;
 }

@@ -1,48 +1,50 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The slots of the live objects of a replay: a hash table from the address and
- * namespace of an object to its slot, and a list of free slots. Not
- * thread-safe.
+ * The live objects of a replay: their slots, and a hash table that finds an
+ * object. Two objects may have the same address for a moment, if skewed clocks
+ * put the FREE of the older one after the ALLOC of the newer one; the
+ * properties of the allocation distinguish them. Not thread-safe.
  */
 #ifndef KMEMTRACE_REPORT_REPLAY_OBJECTS_H
 #define KMEMTRACE_REPORT_REPLAY_OBJECTS_H
 
-#include <glib.h>
+#include "report/replay.h"
 
 /* Not a slot. */
 #define KMT_REPLAY_NO_SLOT G_MAXUINT32
 
+/* An entry of the hash table. */
 typedef struct {
-	guint64 ptr;
+	guint32 hash;	     /* of the address */
 	guint32 slot_plus_1; /* 0: the entry is unused */
-	guint32 space;	     /* KmtInputNamespace */
 } KmtReplayEntry;
 
 typedef struct {
+	GArray *objects; /* KmtReplayObject by slot */
+	guint32 n_live;
+	/* Private: */
+	GArray *free_slots; /* guint32; the last freed slot is used first */
 	KmtReplayEntry *entries; /* mask + 1 entries */
 	guint32 mask;
-	guint32 n_live;
-	guint32 n_slots;    /* slots that were ever used */
-	GArray *free_slots; /* guint32; the last freed slot is used first */
 	guint64 seed;
 } KmtReplayObjects;
 
 void kmt_replay_objects_init(KmtReplayObjects *objects);
 void kmt_replay_objects_clear(KmtReplayObjects *objects);
 
-/* Return the slot of an address, or KMT_REPLAY_NO_SLOT. type is an enum
- * kmemtrace_type_id. */
-guint32 kmt_replay_objects_find(const KmtReplayObjects *objects, guint64 ptr,
-				guint type);
+/* Add a live object, and return its slot. */
+guint32 kmt_replay_objects_add(KmtReplayObjects *objects,
+			       const KmtReplayObject *object);
 
-/* Return the slot of a new object. No object with this address and namespace
- * may be live. */
-guint32 kmt_replay_objects_add(KmtReplayObjects *objects, guint64 ptr,
-			       guint type);
+/*
+ * Return the slot of the live object with the address, namespace, time, class
+ * and CPU of the allocation of *key; KMT_REPLAY_NO_SLOT if there is none.
+ */
+guint32 kmt_replay_objects_find(const KmtReplayObjects *objects,
+				const KmtReplayObject *key);
 
-/* Remove an object, and return the slot that it had, or KMT_REPLAY_NO_SLOT if
- * no such object is live. */
-guint32 kmt_replay_objects_remove(KmtReplayObjects *objects, guint64 ptr,
-				  guint type);
+/* Remove the live object of a slot. The object stays readable until the slot is
+ * used again. */
+void kmt_replay_objects_remove(KmtReplayObjects *objects, guint32 slot);
 
 #endif

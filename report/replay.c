@@ -106,13 +106,6 @@ static void count(KmtReplay *replay, const KmtReplayEvent *event)
 			    event->now, inside);
 }
 
-static KmtReplayObject *object_at(KmtReplay *replay, guint32 slot)
-{
-	if (slot >= replay->objects->len)
-		g_array_set_size(replay->objects, slot + 1);
-	return &g_array_index(replay->objects, KmtReplayObject, slot);
-}
-
 /* Deliver an event of the object of a slot. */
 static void deliver(KmtReplay *replay, KmtReplayEvent *event)
 {
@@ -128,36 +121,28 @@ static void deliver(KmtReplay *replay, KmtReplayEvent *event)
 	count(replay, event);
 }
 
-/* Remove the object of an address and deliver its end. */
-static void end_object(KmtReplay *replay, KmtReplayEvent *event, guint64 ptr,
-		       guint type)
+/* Deliver the end of the object that has the properties of *key. */
+static void end_object(KmtReplay *replay, KmtReplayEvent *event,
+		       const KmtReplayObject *key)
 {
-	struct KmtReplayState *state = replay->state;
+	KmtReplayObjects *objects = &replay->state->slots;
 
-	event->slot = kmt_replay_objects_remove(&state->slots, ptr, type);
+	event->slot = kmt_replay_objects_find(objects, key);
 	if (event->slot == KMT_REPLAY_NO_SLOT)
 		return;
 	deliver(replay, event);
-	object_at(replay, event->slot)->is_live = FALSE;
-	replay->n_live--;
+	kmt_replay_objects_remove(objects, event->slot);
+	replay->n_live = objects->n_live;
 }
 
 static void begin_object(KmtReplay *replay, KmtReplayEvent *event,
 			 const KmtReplayObject *object)
 {
-	struct KmtReplayState *state = replay->state;
+	KmtReplayObjects *objects = &replay->state->slots;
 
-	if (kmt_replay_objects_find(&state->slots, object->ptr, object->kind) !=
-	    KMT_REPLAY_NO_SLOT) {
-		KmtReplayEvent replaced = *event;
-
-		replaced.op = KMT_REPLAY_REPLACED;
-		end_object(replay, &replaced, object->ptr, object->kind);
-	}
-	event->slot = kmt_replay_objects_add(&state->slots, object->ptr,
-					     object->kind);
-	*object_at(replay, event->slot) = *object;
-	replay->n_live++;
+	event->op = KMT_REPLAY_ALLOC;
+	event->slot = kmt_replay_objects_add(objects, object);
+	replay->n_live = objects->n_live;
 	deliver(replay, event);
 }
 
@@ -181,64 +166,43 @@ static void step(KmtReplay *replay, const KmtMatchEvent *item)
 	KmtReplayEvent event = {.file = item->file,
 				.now = item->now,
 				.call_site = item->event->call_site};
+	KmtReplayObject object;
 
 	if (item->op == KMT_MATCH_STEP_NONE)
 		return;
 	set_task(replay, &event, item->event);
+	object = (KmtReplayObject){.ptr = item->event->ptr,
+				   .class_id = item->class_id,
+				   .kind = item->type};
 	if (item->op == KMT_MATCH_STEP_ALLOC) {
-		const KmtReplayObject object = {
-			.ptr = item->event->ptr,
-			.alloc_time = item->now,
-			.class_id = item->class_id,
-			.alloc_pid = event.pid,
-			.alloc_file = item->file,
-			.kind = item->type,
-			.has_alloc_task = event.has_task,
-			.is_live = TRUE,
-		};
-
-		event.op = KMT_REPLAY_ALLOC;
+		object.alloc_time = item->now;
+		object.alloc_file = item->file;
+		object.alloc_pid = event.pid;
+		object.has_alloc_task = event.has_task;
 		begin_object(replay, &event, &object);
 	} else {
+		object.alloc_time = item->alloc_time;
+		object.alloc_file = item->alloc_file;
 		event.op = KMT_REPLAY_FREE;
-		end_object(replay, &event, item->event->ptr, item->type);
+		end_object(replay, &event, &object);
 	}
 }
 
-static void slow_alloc(KmtReplay *replay, KmtReplayEvent *event,
-		       const KmtMatchObject *match)
-{
-	const KmtReplayObject object = {
-		.ptr = match->ptr,
-		.alloc_time = match->timestamp,
-		.class_id = match->class_id,
-		.alloc_pid = event->pid,
-		.alloc_file = match->file,
-		.kind = match->type,
-		.has_alloc_task = event->has_task,
-		.is_live = TRUE,
-	};
-
-	event->op = KMT_REPLAY_ALLOC;
-	event->file = match->file;
-	begin_object(replay, event, &object);
-}
-
-static void slow_defer(KmtReplay *replay, KmtReplayEvent *event,
-		       const KmtMatchObject *match)
+/* Deliver the DEFER of the object that has the properties of *key. */
+static void defer_object(KmtReplay *replay, KmtReplayEvent *event,
+			 const KmtReplayObject *key)
 {
 	KmtReplayObject *object;
 
-	event->op = KMT_REPLAY_DEFER;
-	event->slot = kmt_replay_objects_find(&replay->state->slots, match->ptr,
-					      match->type);
+	event->slot = kmt_replay_objects_find(&replay->state->slots, key);
 	if (event->slot == KMT_REPLAY_NO_SLOT)
 		return;
-	object = object_at(replay, event->slot);
+	object = &g_array_index(replay->objects, KmtReplayObject, event->slot);
 	object->is_deferred = TRUE;
 	object->defer_time = event->now;
 	object->defer_site = event->call_site;
 	object->defer_file = event->file;
+	event->op = KMT_REPLAY_DEFER;
 	deliver(replay, event);
 }
 
@@ -247,28 +211,38 @@ static void slow_defer(KmtReplay *replay, KmtReplayEvent *event,
 static void slow_event(KmtReplay *replay, const KmtMatchSlowEvent *slow,
 		       const KmtMatchEvent *item)
 {
-	const KmtMatchObject *object = &slow->object;
+	KmtReplayObject object;
 	KmtReplayEvent event = {.file = slow->file,
 				.now = slow->now,
 				.call_site = slow->call_site};
 
+	if (!kmt_match_slow_event_has_object(slow))
+		return;
+	object = (KmtReplayObject){.ptr = slow->object.ptr,
+				   .alloc_time = slow->object.timestamp,
+				   .class_id = slow->object.class_id,
+				   .alloc_file = slow->object.file,
+				   .kind = slow->object.type};
+	/* The record of a delayed decision is no longer known. */
 	if (item && !slow->delayed)
 		set_task(replay, &event, item->event);
 	switch (slow->op) {
 	case KMT_MATCH_SLOW_ALLOC:
-		slow_alloc(replay, &event, object);
+		object.alloc_pid = event.pid;
+		object.has_alloc_task = event.has_task;
+		begin_object(replay, &event, &object);
 		break;
 	case KMT_MATCH_SLOW_FREE:
 		event.op = KMT_REPLAY_FREE;
-		end_object(replay, &event, object->ptr, object->type);
+		end_object(replay, &event, &object);
 		break;
 	case KMT_MATCH_SLOW_REPLACED:
 		event.op = KMT_REPLAY_REPLACED;
-		end_object(replay, &event, object->ptr, object->type);
+		end_object(replay, &event, &object);
 		break;
 	case KMT_MATCH_SLOW_DEFER:
 		if (slow->class == KMT_MATCH_DEFER_FIRST)
-			slow_defer(replay, &event, object);
+			defer_object(replay, &event, &object);
 		break;
 	default: /* no effect on the live objects */
 		break;
@@ -402,7 +376,6 @@ KmtReplay *kmt_replay_run(const KmtReplayOptions *options,
 	replay->options = *options;
 	replay->state = state;
 	replay->classes = g_ptr_array_new_with_free_func(g_free);
-	replay->objects = g_array_new(FALSE, TRUE, sizeof(KmtReplayObject));
 	if (kmt_input_capture_has_owners(options->capture))
 		replay->tables = state->tables =
 			kmt_input_tables_new(options->capture);
@@ -410,6 +383,7 @@ KmtReplay *kmt_replay_run(const KmtReplayOptions *options,
 	state->consumers = consumers;
 	state->n_consumers = n;
 	kmt_replay_objects_init(&state->slots);
+	replay->objects = state->slots.objects;
 	pipeline_options.keys = state->keys;
 	state->pipeline = kmt_match_pipeline_new(
 		options->capture, &pipeline_options, consume, replay);
@@ -428,6 +402,5 @@ void kmt_replay_free(KmtReplay *replay)
 	kmt_input_tables_free(replay->state->tables);
 	g_free(replay->state);
 	g_ptr_array_unref(replay->classes);
-	g_array_unref(replay->objects);
 	g_free(replay);
 }
