@@ -72,6 +72,12 @@ REPORT_SOURCES = \
 	report/replay-objects.c report/replay-objects.h \
 	report/report.c report/report.h \
 	report/scale.c report/scale.h \
+	report/size-classes.c report/size-classes.h \
+	report/size-classes-json.c \
+	report/size-classes-text.c \
+	report/size-demand.c report/size-demand.h \
+	report/size-replay.c report/size-replay.h \
+	report/size-sets.c report/size-sets.h \
 	report/table.c report/table.h \
 	report/finding-counts.c report/finding-counts.h \
 	report/finding-texts.c report/finding-texts.h \

@@ -11,7 +11,6 @@ KmtSizeDemand *kmt_size_demand_new(guint32 limit)
 	demand->limit = limit;
 	for (i = 0; i < KMT_SIZE_N_MOMENTS; i++)
 		demand->objects[i] = g_new0(guint64, (gsize)limit + 1);
-	demand->is_observed = g_new0(guint8, (gsize)limit + 1);
 	demand->live = g_new0(KmtReplayGauge, (gsize)limit + 1);
 	return demand;
 }
@@ -24,7 +23,6 @@ void kmt_size_demand_free(KmtSizeDemand *demand)
 		return;
 	for (i = 0; i < KMT_SIZE_N_MOMENTS; i++)
 		g_free(demand->objects[i]);
-	g_free(demand->is_observed);
 	g_free(demand->live);
 	g_free(demand);
 }
@@ -52,11 +50,8 @@ static void on_event(gpointer user, const KmtReplay *replay,
 		return;
 	}
 	demand->unselected += !class->is_selected;
-	if (!is_end) {
-		demand->is_observed[class->bytes_alloc] = TRUE;
-		if (event->is_inside)
-			count_allocation(demand, class);
-	}
+	if (!is_end && event->is_inside)
+		count_allocation(demand, class);
 	kmt_replay_gauge_add(&demand->live[class->bytes_req], kind,
 			     is_end ? -G_GUINT64_CONSTANT(1) : 1);
 	kmt_replay_gauge_add(&demand->live_allocated, kind,

@@ -25,10 +25,8 @@ typedef struct {
 	guint64 n_objects[KMT_SIZE_N_MOMENTS];
 	guint64 requested[KMT_SIZE_N_MOMENTS];
 	guint64 allocated[KMT_SIZE_N_MOMENTS];
-	guint64 large;	     /* large objects allocated in the time */
-	guint64 unselected;  /* objects that the filter does not select */
-	guint8 *is_observed; /* whether an object was allocated with this size,
-			      * limit + 1 numbers */
+	guint64 large;	    /* large objects allocated in the time */
+	guint64 unselected; /* objects that the filter does not select */
 	/* private */
 	KmtReplayGauge *live; /* by requested size */
 	KmtReplayGauge live_allocated;
