@@ -11,6 +11,8 @@
 #define MIN_OBJECTS 16
 /* An object can be expected to shrink by this part of the smaller size. */
 #define SHRINK_PART 8
+/* A new cache saves at least this number of bytes. */
+#define MIN_CACHE_SAVING 16384
 /* A change saves at least this part of the slabs. */
 #define MIN_PART 0.1
 
@@ -180,6 +182,9 @@ static void add_finding(KmtAdviceContext *context, const Candidate *c)
 	kmt_advice_add_number(advice, "bytes_allocated", c->size->bytes_alloc);
 	kmt_advice_add_number(advice, "objects_live", c->live);
 	kmt_advice_add_number(advice, "objects_at_peak", c->peak);
+	kmt_advice_add_number(
+		advice, "cache_bytes",
+		kmt_advice_own_bytes(context->layout, &c->own, 0));
 	kmt_advice_set_certainty(context, advice, &evidence);
 }
 
@@ -206,12 +211,12 @@ static gboolean set_layouts(const KmtAdviceContext *context, Candidate *c)
 
 /* Return whether the larger of two savings is worth the change. */
 static gboolean is_enough(const KmtAdviceContext *context, const Candidate *c,
-			  gint64 live, gint64 peak)
+			  gint64 live, gint64 peak, gint64 least)
 {
 	guint64 present = kmt_advice_shared_bytes(context->layout, &c->present,
 						  MAX(c->live, c->peak));
 
-	return MAX(live, peak) >= KMT_ADVICE_MIN_SAVING &&
+	return MAX(live, peak) >= least &&
 	       (double)MAX(live, peak) >= (double)present * MIN_PART;
 }
 
@@ -229,11 +234,12 @@ static void examine(KmtAdviceContext *context, const KmtAdviceSite *site)
 	c.can_shrink =
 		c.can_shrink &&
 		is_enough(context, &c, shrink_saving(context, &c, c.live),
-			  shrink_saving(context, &c, c.peak));
+			  shrink_saving(context, &c, c.peak),
+			  KMT_ADVICE_MIN_SAVING);
 	c.can_have_cache =
 		c.can_have_cache &&
 		is_enough(context, &c, cache_saving(context, &c, c.live),
-			  cache_saving(context, &c, c.peak));
+			  cache_saving(context, &c, c.peak), MIN_CACHE_SAVING);
 	if (c.can_shrink || c.can_have_cache)
 		add_finding(context, &c);
 }

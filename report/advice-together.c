@@ -15,9 +15,10 @@
 #define MIN_SHARE 0.95
 /* Number of pairs of which an object was freed. */
 #define MIN_BROKEN 100
-/* Pairs for each second from which on the work, without memory, is worth the
- * change. */
-#define MIN_RATE 1000.0
+/* Number of pairs, and pairs for each second, from which on the work, without
+ * memory, is worth the change. */
+#define MIN_PAIRS 1000
+#define MIN_RATE  1000.0
 
 /* The state is a KmtAdvicePairs. */
 static gpointer new (const KmtAdviceContext *context)
@@ -49,15 +50,61 @@ static gboolean has_share(guint64 part, guint64 all)
 	return (double)part >= (double)all * MIN_SHARE;
 }
 
-/* Return whether the objects of both sites are nearly always in pairs of these
- * two sites, and the objects of a pair are freed together. */
-static gboolean is_together(const Candidate *c)
+/* Return whether nearly all objects of both sites are in pairs of these two
+ * sites. A site has at most one such pair before it, and one after it. */
+static gboolean is_adjacent(const KmtAdviceContext *context,
+			    const KmtAdvicePair *pair)
 {
-	const KmtAdvicePair *pair = c->pair;
+	return has_share(
+		       pair->pairs,
+		       kmt_advice_site(context->sites, pair->first)->allocs) &&
+	       has_share(pair->pairs,
+			 kmt_advice_site(context->sites, pair->second)->allocs);
+}
 
+/* Return for each site the adjacent pair that it begins, or NULL. The caller
+ * frees the array. */
+static const KmtAdvicePair **successors(const KmtAdviceContext *context,
+					const KmtAdvicePairs *pairs)
+{
+	const KmtAdvicePair **next =
+		g_new0(const KmtAdvicePair *, context->sites->sites->len + 1);
+	guint i;
+
+	for (i = 0; i < pairs->pairs->len; i++) {
+		const KmtAdvicePair *pair =
+			&g_array_index(pairs->pairs, KmtAdvicePair, i);
+
+		if (is_adjacent(context, pair))
+			next[pair->first] = pair;
+	}
+	return next;
+}
+
+/*
+ * Return whether a pair only joins two rounds of a loop. A loop that allocates
+ * objects of the sites A, B and C has the pairs AB, BC and CA. The last object
+ * of the loop has no successor, so CA is the rarest of them.
+ */
+static gboolean joins_rounds(const KmtAdvicePair *const *next,
+			     const KmtAdvicePair *pair)
+{
+	const KmtAdvicePair *other = next[pair->second];
+
+	while (other && other != pair) {
+		/* Pairs are numbered in the order of their first objects. */
+		if (other->pairs < pair->pairs ||
+		    (other->pairs == pair->pairs && other > pair))
+			return FALSE;
+		other = next[other->second];
+	}
+	return other == pair;
+}
+
+/* Return whether the objects of an adjacent pair are freed together. */
+static gboolean is_freed_together(const KmtAdvicePair *pair)
+{
 	return pair->broken >= MIN_BROKEN &&
-	       has_share(pair->pairs, c->sites[0]->allocs) &&
-	       has_share(pair->pairs, c->sites[1]->allocs) &&
 	       has_share(pair->freed_together, pair->broken);
 }
 
@@ -134,7 +181,7 @@ static void add_finding(KmtAdviceContext *context, const Candidate *c)
 	advice->sites[1] = c->sites[1]->site;
 	advice->n_sites = 2;
 	advice->rate = (double)pair->pairs / context->seconds;
-	advice->rate_unit = "allocations and frees less per second";
+	advice->rate_unit = "allocations and frees saved per second";
 	kmt_advice_add_change(
 		advice, "merge",
 		g_strdup("Put both objects into one structure, "
@@ -161,8 +208,6 @@ static void examine(KmtAdviceContext *context, KmtAdvicePair *pair)
 
 	c.sites[0] = kmt_advice_site(context->sites, pair->first);
 	c.sites[1] = kmt_advice_site(context->sites, pair->second);
-	if (!is_together(&c))
-		return;
 	for (i = 0; i < 2; i++) {
 		c.sizes[i] =
 			kmt_advice_dominating_size(context->sites, c.sites[i]);
@@ -175,7 +220,7 @@ static void examine(KmtAdviceContext *context, KmtAdvicePair *pair)
 	saving = MAX(saving_of(&c, pair->live.now),
 		     saving_of(&c, pair->live.at_peak));
 	if (saving >= KMT_ADVICE_MIN_SAVING ||
-	    (saving_of(&c, 1) >= 0 &&
+	    (saving_of(&c, 1) >= 0 && pair->pairs >= MIN_PAIRS &&
 	     (double)pair->pairs >= context->seconds * MIN_RATE))
 		add_finding(context, &c);
 }
@@ -183,11 +228,17 @@ static void examine(KmtAdviceContext *context, KmtAdvicePair *pair)
 static void find(gpointer state, KmtAdviceContext *context)
 {
 	KmtAdvicePairs *pairs = state;
+	g_autofree const KmtAdvicePair **next = successors(context, pairs);
 	guint i;
 
-	for (i = 0; i < pairs->pairs->len; i++)
-		examine(context,
-			&g_array_index(pairs->pairs, KmtAdvicePair, i));
+	for (i = 0; i < pairs->pairs->len; i++) {
+		KmtAdvicePair *pair =
+			&g_array_index(pairs->pairs, KmtAdvicePair, i);
+
+		if (next[pair->first] == pair && is_freed_together(pair) &&
+		    !joins_rounds(next, pair))
+			examine(context, pair);
+	}
 }
 
 const KmtAdviceDetector kmt_advice_together = {

@@ -132,7 +132,7 @@ void kmt_slab_array_limits(const KmtSlabKernel *kernel,
 	else
 		geometry->limit = 120;
 	geometry->batch = (geometry->limit + 1) / 2;
-	if (size <= kernel->page_size && kernel->cpus > 1)
+	if (size <= kernel->page_size && kernel->possible_cpus > 1)
 		geometry->shared = 8 * geometry->batch;
 	geometry->free_limit =
 		(1 + kernel->cpus) * geometry->batch + geometry->objects;
@@ -144,8 +144,8 @@ void kmt_slab_array_overhead(const KmtSlabKernel *kernel,
 {
 	gsize pointer = kernel->pointer_size;
 
-	overhead->per_cpu =
-		kernel->cpus * (ARRAY_HEAD + geometry->limit * pointer);
+	overhead->per_cpu = kernel->possible_cpus *
+			    (ARRAY_HEAD + geometry->limit * pointer);
 	if (geometry->shared)
 		overhead->per_cpu += kmt_slab_kmalloc_size(
 			kernel, ARRAY_HEAD + geometry->shared * pointer);

@@ -173,7 +173,7 @@ void kmt_slab_slub_overhead(const KmtSlabKernel *kernel,
 	} else {
 		slabs += kernel->cpus;
 	}
-	overhead->per_cpu = bytes * kernel->cpus;
+	overhead->per_cpu = bytes * kernel->possible_cpus;
 	overhead->sysfs = (SYSFS_FILES + 1) * SYSFS_BYTES;
 	overhead->slabs_idle = (gsize)slabs * kmt_slab_bytes(kernel, geometry);
 }

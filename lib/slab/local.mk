@@ -2,6 +2,7 @@
 noinst_LIBRARIES += lib/slab/libslab.a
 lib_slab_libslab_a_SOURCES = \
 	lib/slab/array-lists.c \
+	lib/slab/capture-caches.c lib/slab/capture-caches.h \
 	lib/slab/slab-geometry.c lib/slab/slab-geometry.h \
 	lib/slab/geometry-array.c lib/slab/geometry-private.h \
 	lib/slab/geometry-slub.c \

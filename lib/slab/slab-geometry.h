@@ -31,6 +31,7 @@ typedef struct {
 	guint page_size;       /* bytes; a power of two */
 	guint pointer_size;    /* bytes of a pointer: 4 or 8 */
 	guint cpus;	       /* number of CPUs; at least 1 */
+	guint possible_cpus;   /* CPUs with per-CPU memory; at least cpus */
 	guint cache_line;      /* bytes; a power of two */
 	guint kmalloc_min;     /* smallest size of kmalloc(); a power of two */
 	gsize kmalloc_max;     /* largest size of kmalloc() that has a cache */

@@ -69,6 +69,7 @@ gboolean kmt_slab_kernel_init(KmtSlabKernel *kernel, const char *release,
 	kernel->pointer_size =
 		pointer_size ? pointer_size : found->pointer_size;
 	kernel->cpus = MAX(cpus, 1);
+	kernel->possible_cpus = kernel->cpus;
 	kernel->cache_line = found->cache_line;
 	kernel->kmalloc_min = kernel->release < KMT_SLAB_RELEASE(6, 5)
 				      ? found->kmalloc_min

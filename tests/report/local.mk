@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 KMT_REPORT_TESTS = \
 	tests/report/best-sizes.py \
+	tests/report/advice.py \
 	tests/report/cgroups.py \
 	tests/report/command-line.py \
 	tests/report/diff-noise.py \
