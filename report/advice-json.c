@@ -93,5 +93,7 @@ void kmt_advice_json(KmtJson *json, const KmtReport *report)
 	for (i = 0; i < list->omitted->len; i++)
 		kmt_json_text(json, NULL, list->omitted->pdata[i]);
 	kmt_json_end_array(json);
+	if (list->sizes)
+		kmt_size_classes_json(list->sizes, json, report);
 	kmt_json_end_object(json);
 }

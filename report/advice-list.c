@@ -73,6 +73,7 @@ void kmt_advice_free(KmtAdviceList *list)
 		return;
 	g_ptr_array_unref(list->findings);
 	g_ptr_array_unref(list->omitted);
+	kmt_size_classes_free(list->sizes);
 	g_free(list->model);
 	g_free(list);
 }

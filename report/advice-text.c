@@ -154,6 +154,8 @@ void kmt_advice_text(const KmtReport *report, FILE *out)
 	for (i = 0; i < list->omitted->len; i++)
 		fprintf(out, "Not examined: %s.\n",
 			(const char *)list->omitted->pdata[i]);
-	if (n)
+	if (list->sizes)
+		kmt_size_classes_text(list->sizes, report, out);
+	if (n || list->sizes)
 		kmt_text_print_legend(report, out);
 }

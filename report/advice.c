@@ -59,6 +59,27 @@ static void add_consumers(KmtAdviceContext *context, GArray *consumers,
 	}
 }
 
+/* Append the consumer that counts the requests for the sets of sizes, if these
+ * can be compared. */
+static void add_size_classes(KmtAdviceContext *context, GArray *consumers)
+{
+	const char *why = NULL;
+	KmtReplayConsumer consumer;
+
+	if (!context->layout)
+		why = "they are unknown for this kernel";
+	else if (kmt_report_is_sample(context->report))
+		why = "the slabs of a sample are unknown";
+	if (why) {
+		g_ptr_array_add(context->list->omitted,
+				g_strdup_printf("sizes of kmalloc: %s", why));
+		return;
+	}
+	context->list->sizes = kmt_size_classes_new(&context->layout->kernel);
+	consumer = kmt_size_classes_consumer(context->list->sizes);
+	g_array_append_val(consumers, consumer);
+}
+
 /* Set the time of the figures. */
 static void set_time(KmtAdviceContext *context, const KmtReplay *replay)
 {
@@ -95,6 +116,7 @@ KmtAdviceList *kmt_advice_new(const KmtReport *report,
 		context.list->model = kmt_advice_layout_text(layout);
 	g_array_append_val(consumers, counts);
 	add_consumers(&context, consumers, states, omitted);
+	add_size_classes(&context, consumers);
 	replay = kmt_replay_run(
 		&options->replay,
 		(const KmtReplayConsumer *)(void *)consumers->data,
@@ -108,5 +130,7 @@ KmtAdviceList *kmt_advice_new(const KmtReport *report,
 			detectors[i]->free(states[i]);
 	}
 	kmt_advice_list_sort(context.list);
+	if (context.list->sizes)
+		kmt_size_classes_measure(context.list->sizes, &options->replay);
 	return context.list;
 }

@@ -8,6 +8,7 @@
 
 #include "report/replay.h"
 #include "report/report.h"
+#include "report/size-classes.h"
 #include "lib/symbols/wrapper-functions.h"
 
 /* What a finding is about. */
@@ -64,10 +65,11 @@ typedef struct {
 
 /* The result of --advise. */
 struct KmtAdviceList {
-	GPtrArray *findings; /* KmtAdvice, by descending saving */
-	GPtrArray *omitted;  /* char *: what could not be examined, and why */
-	guint64 duration_ns; /* time of the figures */
-	char *model;	     /* the slab allocator whose geometry was assumed */
+	GPtrArray *findings;   /* KmtAdvice, by descending saving */
+	GPtrArray *omitted;    /* char *: what could not be examined, and why */
+	guint64 duration_ns;   /* time of the figures */
+	KmtSizeClasses *sizes; /* NULL: not examined; see omitted */
+	char *model; /* the slab allocator whose geometry was assumed */
 };
 
 /* No pointer is owned. */

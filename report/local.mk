@@ -2,6 +2,7 @@
 bin_PROGRAMS += report/kmemtrace-report
 REPORT_SOURCES = \
 	report/aggregate.c report/aggregate.h \
+	report/best-sizes.c report/best-sizes.h \
 	report/deferred.c report/deferred.h \
 	report/detailed-deferred.c \
 	report/detailed-findings.c \
@@ -72,6 +73,12 @@ REPORT_SOURCES = \
 	report/replay-objects.c report/replay-objects.h \
 	report/report.c report/report.h \
 	report/scale.c report/scale.h \
+	report/size-classes.c report/size-classes.h \
+	report/size-classes-json.c \
+	report/size-classes-text.c \
+	report/size-demand.c report/size-demand.h \
+	report/size-replay.c report/size-replay.h \
+	report/size-sets.c report/size-sets.h \
 	report/table.c report/table.h \
 	report/finding-counts.c report/finding-counts.h \
 	report/finding-texts.c report/finding-texts.h \

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 KMT_REPORT_TESTS = \
+	tests/report/best-sizes.py \
 	tests/report/advice.py \
 	tests/report/cgroups.py \
 	tests/report/command-line.py \
@@ -67,5 +68,12 @@ tests_report_history_unit_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DKMT_HISTORY_MAX_ENTRIES=2000 -DKMT_HISTORY_MAX_PAIRS=300
 tests_report_history_unit_LDADD = $(KMT_INPUT_LIBS) $(GLIB_LIBS)
 TESTS += tests/report/history-unit
+
+# Prints the best sets of sizes, for best-sizes.py.
+check_PROGRAMS += tests/report/best-sizes-dump
+tests_report_best_sizes_dump_SOURCES = \
+	report/best-sizes.c tests/report/best-sizes-dump.c
+tests_report_best_sizes_dump_CPPFLAGS = $(AM_CPPFLAGS)
+tests_report_best_sizes_dump_LDADD = $(GLIB_LIBS)
 
 EXTRA_DIST += tests/report/fixtures
