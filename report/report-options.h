@@ -35,6 +35,7 @@ typedef struct {
 	gboolean page;
 	gboolean live;
 	gboolean leaks;
+	gboolean advise;
 	gboolean cross_cpu;
 	gboolean before_trace;
 	gboolean marks;
@@ -68,6 +69,9 @@ typedef struct {
 	char *jobs;
 	char *layout;
 	char *color;
+	char **diff; /* --diff: the captures of the base side */
+	char *per;
+	char *error_rate;
 	char **operands;
 } KmtOptions;
 
@@ -90,6 +94,21 @@ typedef struct {
 	char *mark; /* name of a mark, or NULL */
 } KmtMoment;
 
+/* The divisor of sums over the time: --per. */
+typedef enum {
+	KMT_DIFF_PER_NONE,
+	KMT_DIFF_PER_SECOND, /* seconds of the time of the figures */
+	KMT_DIFF_PER_MARK,   /* occurrences of a mark in this time */
+} KmtDiffPer;
+
+/* The options of --diff. */
+typedef struct {
+	gboolean given;
+	KmtDiffPer per;
+	char *mark;	   /* name of the mark of --per, or NULL */
+	double error_rate; /* two-sided, from 0 to 1 */
+} KmtDiffOptions;
+
 /* The report that the options describe. */
 typedef struct {
 	KmtForm form;
@@ -105,6 +124,7 @@ typedef struct {
 	KmtInputOptions capture;
 	KmtAggregateOptions aggregate;
 	KmtMoment start, stop;
+	KmtDiffOptions diff;
 	gboolean whole_span; /* no STOP: the span lasts to the end */
 	KmtPhases *phases;   /* set by kmt_plan_resolve_time(), or NULL */
 	KmtReport report;    /* The caller sets capture, aggregate, symbolizer,

@@ -35,7 +35,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 EVERYWHERE = {"abi", "lib/base"}
 LIBRARIES = {"lib/capture", "lib/cli", "lib/input", "lib/match", "lib/output",
              "lib/recovery", "lib/slab", "lib/symbols", "lib/tracepoints"}
-PROGRAMS = {"check", "import", "kmemtraced", "report", "top"}
+PROGRAMS = {"check", "gate", "import", "kmemtraced", "report", "top"}
 # The folders that each folder may include, beside itself and EVERYWHERE.
 ALLOWED = {
     "abi": set(),
@@ -53,6 +53,7 @@ ALLOWED = {
     "import": LIBRARIES - {"lib/match", "lib/output", "lib/slab"},
     "kmemtraced": {"lib/capture", "lib/cli", "lib/recovery", "lib/tracepoints"},
     "report": LIBRARIES - {"lib/tracepoints"},
+    "gate": LIBRARIES - {"lib/tracepoints"} | {"report"},
     "top": LIBRARIES - {"lib/slab", "lib/tracepoints"},
     "bench": LIBRARIES,
     "fuzz": LIBRARIES | PROGRAMS,
