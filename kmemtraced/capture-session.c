@@ -93,6 +93,7 @@ static void run(KmtdSession *session, gboolean has_begun, KmtdSummary *summary)
 	 * can be read. */
 	if (!session->source->class->disable(session->source, &error))
 		kmtd_session_add_error(session, g_steal_pointer(&error));
+	kmtd_tables_read_slabs(&session->tables);
 	summary->seconds =
 		(double)(g_get_monotonic_time() - start_us) / G_USEC_PER_SEC;
 	/* 2. Create readers for CPUs that appeared at the last moment: these
@@ -105,6 +106,8 @@ static void run(KmtdSession *session, gboolean has_begun, KmtdSummary *summary)
 	g_clear_pointer(&session->live, kmtd_live_free);
 	/* 4. Save the figures, the tables and the meta file. */
 	kmtd_session_follow_root(session);
+	/* An initramfs may have had no /proc any more. */
+	kmtd_tables_read_slabs(&session->tables);
 	kmtd_session_save(session, summary);
 }
 

@@ -90,11 +90,28 @@ gboolean kmtd_tables_copy_records(KmtdTables *tables, GError **error)
 		copy_table(tables, tables->directory, "tags", NULL, error));
 }
 
+void kmtd_tables_read_slabs(KmtdTables *tables)
+{
+	g_autofree char *path =
+		g_build_filename(tables->proc, "slabinfo", NULL);
+
+	if (!tables->slabinfo)
+		g_file_get_contents(path, &tables->slabinfo, NULL, NULL);
+}
+
+gboolean kmtd_tables_write_slabs(KmtdTables *tables, GError **error)
+{
+	return !tables->slabinfo ||
+	       tables->output->class->write_table(tables->output, "slabinfo",
+						  tables->slabinfo, error);
+}
+
 gboolean kmtd_tables_renew(KmtdTables *tables, GError **error)
 {
 	g_autofree char *modules = read_modules(tables);
 
-	if (!kmtd_tables_copy_records(tables, error))
+	if (!kmtd_tables_copy_records(tables, error) ||
+	    !kmtd_tables_write_slabs(tables, error))
 		return FALSE;
 	if (g_strcmp0(modules, tables->modules) == 0)
 		return TRUE;
@@ -109,4 +126,5 @@ gboolean kmtd_tables_renew(KmtdTables *tables, GError **error)
 void kmtd_tables_clear(KmtdTables *tables)
 {
 	g_clear_pointer(&tables->modules, g_free);
+	g_clear_pointer(&tables->slabinfo, g_free);
 }

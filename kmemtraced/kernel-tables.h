@@ -12,7 +12,8 @@ typedef struct {
 	const char *directory; /* tables_path of the KmtdSource; may be NULL */
 	KmtdSource *source;    /* source of tables; may be NULL */
 	void (*warning)(const char *text);
-	char *modules; /* text of /proc/modules at the last copy */
+	char *modules;	/* text of /proc/modules at the last copy */
+	char *slabinfo; /* text of /proc/slabinfo; NULL: not read yet */
 } KmtdTables;
 
 /*
@@ -30,8 +31,22 @@ gboolean kmtd_tables_copy(KmtdTables *tables, GError **error);
 gboolean kmtd_tables_copy_records(KmtdTables *tables, GError **error);
 
 /*
+ * Read /proc/slabinfo, unless an earlier call has read it. Call as soon as
+ * tracing is off, because the writes of the recorder change the slabs. A table
+ * that does not exist or cannot be read is skipped.
+ */
+void kmtd_tables_read_slabs(KmtdTables *tables);
+
+/*
+ * Write the text that kmtd_tables_read_slabs() has read, if there is any.
+ * Return FALSE and set an error if the text cannot be written.
+ */
+gboolean kmtd_tables_write_slabs(KmtdTables *tables, GError **error);
+
+/*
  * Copy the tables again, at the end when tracing is off: those that records
- * refer to, and, if the modules have changed, kallsyms and modules. Modules
+ * refer to, the text that kmtd_tables_read_slabs() has read, and, if the
+ * modules have changed, kallsyms and modules. Modules
  * that were loaded during the recording then have names; modules that were
  * unloaded lose their names.
  */

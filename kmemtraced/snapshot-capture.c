@@ -292,8 +292,10 @@ static gboolean save_tables(Snapshot *snapshot, GError **error)
 	snapshot->tables.proc = snapshot->options->proc;
 	snapshot->tables.directory = kmtd_control_path(snapshot->control);
 	snapshot->tables.warning = snapshot->ui->warning;
+	kmtd_tables_read_slabs(&snapshot->tables);
 	return kmtd_tables_copy(&snapshot->tables, error) &&
-	       kmtd_tables_copy_records(&snapshot->tables, error);
+	       kmtd_tables_copy_records(&snapshot->tables, error) &&
+	       kmtd_tables_write_slabs(&snapshot->tables, error);
 }
 
 static gboolean open_snapshot(Snapshot *snapshot, GError **error)

@@ -3,6 +3,7 @@
 
 #include "lib/cli/progress.h"
 #include "lib/output/capture-symbols.h"
+#include "report/advice.h"
 #include "report/capture-report.h"
 #include "report/scale.h"
 
@@ -22,6 +23,7 @@ KmtCaptureReport *kmt_capture_report_new(const KmtOptions *options,
  * capture, so the figures are freed first. */
 static void drop_capture(KmtCaptureReport *r)
 {
+	g_clear_pointer(&r->advice, kmt_advice_free);
 	g_clear_pointer(&r->aggregate, kmt_aggregate_free);
 	g_clear_pointer(&r->symbolizer, kmt_symbolizer_free);
 	g_clear_pointer(&r->capture, kmt_input_capture_free);
@@ -258,6 +260,29 @@ static gboolean read_records(KmtCaptureReport *r, const char *program,
 	return TRUE;
 }
 
+/* Replay the capture for --advise. */
+static void find_advice(KmtCaptureReport *r, const char *program)
+{
+	KmtPlan *plan = &r->plan;
+	const KmtAggregateOptions *aggregate = &plan->aggregate;
+	KmtAdviceOptions options = {
+		.replay = {.capture = r->capture,
+			   .symbolizer = r->symbolizer,
+			   .filter = &plan->filter,
+			   .tag_ends = r->aggregate->tag_ends,
+			   .start = aggregate->span.start,
+			   .stop = aggregate->span.stop,
+			   .jobs = aggregate->jobs,
+			   .clock_tolerance_ns = aggregate->clock_tolerance_ns},
+		.wrappers = plan->skip,
+		.churn_ns = aggregate->churn_ns};
+
+	begin_progress(program, r->capture, &plan->aggregate);
+	options.replay.progress = aggregate->progress;
+	r->advice = kmt_advice_new(&plan->report, &options);
+	kmt_progress_end();
+}
+
 gboolean kmt_capture_report_read(KmtCaptureReport *r,
 				 const char *const *operands,
 				 const char *program, GError **error)
@@ -275,6 +300,9 @@ gboolean kmt_capture_report_read(KmtCaptureReport *r,
 	kmt_report_count_lost(report);
 	if (!kmt_plan_check_span(&r->plan, error))
 		return FALSE;
+	if (report->shows_advice)
+		find_advice(r, program);
+	report->advice = r->advice;
 	add_warnings(&r->plan, r->warnings);
 	return TRUE;
 }

@@ -21,7 +21,8 @@ typedef struct {
 	KmtInputCapture *capture;
 	KmtSymbolizer *symbolizer;
 	KmtAggregate *aggregate;
-	GPtrArray *warnings; /* char * */
+	KmtAdviceList *advice; /* NULL: not requested */
+	GPtrArray *warnings;   /* char * */
 } KmtCaptureReport;
 
 /*

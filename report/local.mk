@@ -2,6 +2,7 @@
 bin_PROGRAMS += report/kmemtrace-report
 REPORT_SOURCES = \
 	report/aggregate.c report/aggregate.h \
+	report/best-sizes.c report/best-sizes.h \
 	report/deferred.c report/deferred.h \
 	report/detailed-deferred.c \
 	report/detailed-findings.c \
@@ -70,10 +71,34 @@ REPORT_SOURCES = \
 	report/report-plan-print.c \
 	report/report-options.c report/report-options.h \
 	report/phases.c report/phases.h \
+	report/advice.c report/advice.h report/advice-private.h \
+	report/advice-caches.c \
+	report/advice-certainty.c \
+	report/advice-free-sites.h \
+	report/advice-json.c \
+	report/advice-large.c \
+	report/advice-layout.c report/advice-layout.h \
+	report/advice-list.c \
+	report/advice-output.h \
+	report/advice-pairs.c report/advice-pairs.h \
+	report/advice-remote.c \
+	report/advice-short.c \
+	report/advice-sizes.c \
+	report/advice-sites.c report/advice-sites.h \
+	report/advice-text.c \
+	report/advice-together.c \
 	report/bar.c report/bar.h \
 	report/basic-stats.c \
+	report/replay.c report/replay.h \
+	report/replay-objects.c report/replay-objects.h \
 	report/report.c report/report.h \
 	report/scale.c report/scale.h \
+	report/size-classes.c report/size-classes.h \
+	report/size-classes-json.c \
+	report/size-classes-text.c \
+	report/size-demand.c report/size-demand.h \
+	report/size-replay.c report/size-replay.h \
+	report/size-sets.c report/size-sets.h \
 	report/table.c report/table.h \
 	report/finding-counts.c report/finding-counts.h \
 	report/finding-texts.c report/finding-texts.h \
@@ -119,8 +144,8 @@ EXTRA_DIST += report/profile.proto
 # Everything except main(), for the programs that use the figures of a report.
 noinst_LIBRARIES += report/libreport.a
 report_libreport_a_SOURCES = $(REPORT_SOURCES)
-KMT_REPORT_LIBS = report/libreport.a $(KMT_OUTPUT_LIBS) $(KMT_SYMBOLS_LIBS) \
-	$(KMT_CLI_LIBS) $(KMT_PPROF_LIBS)
+KMT_REPORT_LIBS = report/libreport.a $(KMT_SLAB_LIBS) $(KMT_OUTPUT_LIBS) \
+	$(KMT_SYMBOLS_LIBS) $(KMT_CLI_LIBS) $(KMT_PPROF_LIBS)
 report_kmemtrace_report_SOURCES = report/main.c
 report_kmemtrace_report_LDADD = $(KMT_REPORT_LIBS)
 EXTRA_DIST += report/README.md report/html/data-format.md

@@ -2,6 +2,7 @@
 /* Prints the sections of the JSON report that an option selects. */
 #include "config.h"
 
+#include "report/advice-output.h"
 #include "report/leaks.h"
 #include "report/mark-list.h"
 #include "report/report-json-private.h"
@@ -143,6 +144,8 @@ void kmt_report_json_add_detailed(KmtJson *json, const KmtReport *report)
 		add_windows(json, report);
 	if (report->shows_leaks)
 		add_leaks(json, report);
+	if (report->advice)
+		kmt_advice_json(json, report);
 	if (report->shows_marks)
 		kmt_json_marks(json, report);
 	if (report->aggregate->cross)

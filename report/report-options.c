@@ -99,6 +99,10 @@ static void add_views(GArray *entries, KmtOptions *o)
 		 "Show the holders of memory at the end", NULL},
 		{"leaks", 0, 0, G_OPTION_ARG_NONE, &o->leaks,
 		 "Show the leak candidates, with the reason for each", NULL},
+		{"advise", 0, 0, G_OPTION_ARG_NONE, &o->advise,
+		 "Show changes of the kernel that would save memory, with "
+		 "their cost",
+		 NULL},
 		{"cross-cpu", 0, 0, G_OPTION_ARG_NONE, &o->cross_cpu,
 		 "Show frees on another CPU than the allocation, by CPU and by "
 		 "call site",

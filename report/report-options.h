@@ -35,6 +35,7 @@ typedef struct {
 	gboolean page;
 	gboolean live;
 	gboolean leaks;
+	gboolean advise;
 	gboolean cross_cpu;
 	gboolean before_trace;
 	gboolean marks;

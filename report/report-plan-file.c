@@ -68,6 +68,7 @@ static const char *excluded_option(const KmtOptions *o, KmtForm form)
 		{o->leaks, "--leaks"},
 		{o->cross_cpu, "--cross-cpu"},
 		{o->marks, "--marks"},
+		{o->advise, "--advise"},
 		{o->before_trace, "--before-trace"},
 		{g_strcmp0(o->time, "peak") == 0, "--time peak"},
 	};

@@ -65,7 +65,7 @@ static gboolean set_skip(KmtPlan *plan, const KmtOptions *o, GError **error)
 	if (o->skip && !kmt_filter_set_globs(&globs, "--skip", o->skip, error))
 		return FALSE;
 	plan->skip = kmt_sym_wrappers_new();
-	if (!kmt_by_has(&plan->by, KMT_BY_OWNER))
+	if (!kmt_by_has(&plan->by, KMT_BY_OWNER) && !o->advise)
 		return TRUE;
 	for (i = 0; globs && globs[i]; i++)
 		kmt_sym_wrappers_add(plan->skip, globs[i]);
@@ -82,8 +82,9 @@ static gboolean set_form(KmtPlan *plan, const KmtOptions *o, GError **error)
 		     : o->csv	 ? KMT_FORM_CSV
 		     : o->folded ? KMT_FORM_FOLDED
 				 : KMT_FORM_TEXT;
-	if ((o->csv || o->folded) && (o->leaks || o->windows || o->cross_cpu ||
-				      o->histogram || o->marks)) {
+	if ((o->csv || o->folded) &&
+	    (o->leaks || o->windows || o->cross_cpu || o->histogram ||
+	     o->marks || o->advise)) {
 		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
 			    "%s: not with %s, which has the table only; use "
 			    "--json",
@@ -91,6 +92,7 @@ static gboolean set_form(KmtPlan *plan, const KmtOptions *o, GError **error)
 			    : o->windows   ? "--windows"
 			    : o->cross_cpu ? "--cross-cpu"
 			    : o->marks	   ? "--marks"
+			    : o->advise	   ? "--advise"
 					   : "--histogram",
 			    o->csv ? "--csv" : "--folded");
 		return FALSE;
@@ -117,6 +119,10 @@ static gboolean set_filter(KmtPlan *plan, const KmtOptions *o, GError **error)
 			error, "--lifetime: not with --windows or --leaks, "
 			       "because a lifetime is known only when the "
 			       "object is freed");
+	if (o->lifetime && o->advise)
+		return kmt_plan_invalid(
+			error, "--lifetime: not with --advise, which examines "
+			       "how long objects live");
 	if (o->lifetime && g_strcmp0(o->time, "peak") == 0)
 		return kmt_plan_invalid(
 			error, "--lifetime: not with --time peak, because the "
@@ -230,8 +236,10 @@ static void set_report(KmtPlan *plan, const KmtOptions *o)
 		plan->form == KMT_FORM_TEXT && isatty(STDOUT_FILENO);
 	report->bars =
 		report->separators ? kmt_bar_locale_style() : KMT_BAR_NONE;
+	report->shows_advice = o->advise;
 	report->selects_sections = o->live || o->leaks || o->cross_cpu ||
-				   o->windows || o->histogram || o->marks;
+				   o->windows || o->histogram || o->marks ||
+				   o->advise;
 	report->shows_groups =
 		!report->selects_sections || o->live || o->fields;
 	/* The default report has a short section of cross-CPU frees by group;
@@ -267,12 +275,13 @@ gboolean kmt_plan_make(KmtPlan *plan, const KmtOptions *o, GError **error)
 	plan->aggregate.jobs = jobs ? (guint)jobs : g_get_num_processors();
 	/* Without a STOP, the length of windows depends on the ends of all
 	 * files. A kernel clock time depends on the beginnings of all files,
-	 * and a mark on all records. All three need files instead of streams.
+	 * and a mark on all records. The advice reads the records twice. All
+	 * four need files instead of streams.
 	 */
 	plan->capture.random_access =
 		(plan->aggregate.span.windows && plan->whole_span) ||
 		plan->start.by_clock || plan->stop.by_clock ||
-		kmt_plan_needs_marks(plan);
+		kmt_plan_needs_marks(plan) || o->advise;
 	set_report(plan, o);
 	return TRUE;
 }
@@ -283,5 +292,6 @@ gboolean kmt_plan_needs_times(const KmtPlan *plan)
 
 	return plan->start.given || plan->stop.given || o->span.windows ||
 	       o->lifetimes || plan->filter.lifetime ||
-	       plan->diff.per != KMT_DIFF_PER_NONE;
+	       plan->diff.per != KMT_DIFF_PER_NONE ||
+	       plan->report.shows_advice;
 }

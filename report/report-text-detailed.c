@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "report/advice-output.h"
 #include "report/leaks.h"
 #include "report/mark-list.h"
 #include "report/scale.h"
@@ -325,6 +326,8 @@ void kmt_text_detailed(const KmtReport *report, FILE *out)
 		print_windows(report, out);
 	if (report->shows_leaks)
 		print_leaks(report, out);
+	if (report->advice)
+		kmt_advice_text(report, out);
 	if (report->shows_marks)
 		kmt_text_mark_list(report, out);
 	if (report->histogram)

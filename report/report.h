@@ -10,6 +10,9 @@
 
 #include <stdio.h>
 
+/* The result of --advise; see report/advice.h. */
+typedef struct KmtAdviceList KmtAdviceList;
+
 /* The figure that --histogram shows. */
 typedef enum {
 	KMT_HISTOGRAM_NONE,
@@ -51,18 +54,20 @@ typedef struct {
 	gboolean shows_windows;	  /* section of --windows */
 	gboolean shows_leaks;	  /* section of --leaks */
 	gboolean shows_marks;	  /* section of --marks */
+	gboolean shows_advice;	  /* section of --advise */
 	/* An option selects sections: the text report omits the findings and,
 	 * unless shows_groups is set, the groups. */
 	gboolean selects_sections;
 	gboolean shows_groups; /* section of the groups */
 	gboolean is_peak;      /* --time peak: print the times of the peaks */
 	KmtHistogramType histogram;
-	const KmtPhases *phases;   /* NULL: no option needs marks */
-	const KmtSpan *span;	   /* without --time: the whole capture */
-	const GPtrArray *warnings; /* const char * */
-	const char *filter;	   /* options that select objects, as text, or
-				    * NULL; only with --html */
-	KmtLost lost;		   /* set by kmt_report_count_lost() */
+	const KmtPhases *phases;     /* NULL: no option needs marks */
+	const KmtSpan *span;	     /* without --time: the whole capture */
+	const GPtrArray *warnings;   /* const char * */
+	const KmtAdviceList *advice; /* NULL: not requested */
+	const char *filter;	     /* options that select objects, as text, or
+				      * NULL; only with --html */
+	KmtLost lost;		     /* set by kmt_report_count_lost() */
 } KmtReport;
 
 /* Print the report to @out. The caller checks ferror(out) for write errors. */

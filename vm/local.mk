@@ -2,6 +2,7 @@
 # Folders are distributed as a whole: vm/build compiles copies of the modules.
 EXTRA_DIST += \
 	vm/README.md \
+	vm/advice \
 	vm/apt.sh \
 	vm/arch.sh \
 	vm/bufread \

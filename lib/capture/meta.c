@@ -86,6 +86,52 @@ static void set_boot_id(GKeyFile *meta, const char *proc)
 }
 
 /*
+ * Set the slab allocator of the kernel. Only SLUB has /sys/kernel/slab; a
+ * kernel with /proc/slabinfo but without this directory has SLAB.
+ */
+static void set_allocator(GKeyFile *meta, const char *sys, const char *proc)
+{
+	g_autofree char *slab = g_build_filename(sys, "kernel", "slab", NULL);
+	g_autofree char *info = g_build_filename(proc, "slabinfo", NULL);
+	g_autofree char *kernel = g_build_filename(sys, "kernel", NULL);
+
+	if (g_file_test(slab, G_FILE_TEST_IS_DIR))
+		g_key_file_set_string(meta, CAPTURE, "allocator", "slub");
+	else if (g_file_test(kernel, G_FILE_TEST_IS_DIR) &&
+		 g_file_test(info, G_FILE_TEST_EXISTS))
+		g_key_file_set_string(meta, CAPTURE, "allocator", "slab");
+}
+
+/*
+ * Set the number of CPUs that the kernel has per-CPU memory for, from a list of
+ * ranges such as "0-3,8".
+ */
+static void set_possible_cpus(GKeyFile *meta, const char *sys)
+{
+	g_autofree char *path = g_build_filename(sys, "devices", "system",
+						 "cpu", "possible", NULL);
+	g_autofree char *text = NULL;
+	const char *at;
+	guint64 n = 0;
+
+	if (!g_file_get_contents(path, &text, NULL, NULL))
+		return;
+	for (at = text; g_ascii_isdigit(*at); at += *at == ',') {
+		char *end;
+		guint64 first = g_ascii_strtoull(at, &end, 10), last = first;
+
+		if (*end == '-')
+			last = g_ascii_strtoull(end + 1, &end, 10);
+		if (last < first || last > G_MAXUINT16)
+			return;
+		n += last - first + 1;
+		at = end;
+	}
+	if (n)
+		g_key_file_set_uint64(meta, CAPTURE, "possible_cpus", n);
+}
+
+/*
  * Return the word size of the kernel. A 32-bit program may run on a 64-bit
  * kernel.
  */
@@ -136,6 +182,8 @@ GKeyFile *kmt_capture_meta_new(const KmtCaptureMetaStart *start)
 	}
 	set_build_id(meta, start->sys);
 	set_boot_id(meta, start->proc);
+	set_allocator(meta, start->sys, start->proc);
+	set_possible_cpus(meta, start->sys);
 	g_key_file_set_string(meta, CAPTURE, "source", start->source);
 	kmt_capture_meta_set_continues(meta, start->continues);
 	set_boolean(meta, "was_enabled", start->was_enabled);

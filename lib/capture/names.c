@@ -12,8 +12,8 @@
 #define CPU_DIGITS_MAX 5
 
 const char *const kmt_capture_tables[] = {
-	"kallsyms", "modules", "info",	 "caches", "tasks",
-	"cgroups",  "marks",   "stacks", "tags",   NULL,
+	"kallsyms", "modules", "info", "caches",   "tasks", "cgroups",
+	"marks",    "stacks",  "tags", "slabinfo", NULL,
 };
 
 gboolean kmt_capture_parse_cpu(const char *name, guint *cpu,
@@ -85,6 +85,8 @@ char *kmt_capture_header(const char *name)
 	if (kmt_capture_file(name) != KMT_CAPTURE_FILE_TABLE ||
 	    g_str_equal(name, "kallsyms") || g_str_equal(name, "modules"))
 		return NULL;
+	if (g_str_equal(name, "slabinfo"))
+		return g_strdup("slabinfo - version: ");
 	return g_strdup_printf("# kmemtrace: %s\n", name);
 }
 

@@ -69,10 +69,11 @@ gboolean kmt_capture_parse_cpu(const char *name, guint *cpu,
 			       const char **suffix);
 
 /*
- * Return the first line of the table name, which distinguishes the table from a
- * user's file of the same name. Return NULL for the copies of /proc/kallsyms
- * and /proc/modules, and for names that are not tables. The caller frees the
- * string.
+ * Return the text that the table begins with, which distinguishes the table
+ * from a user's file of the same name: the first line, or, for the copy of
+ * /proc/slabinfo, the beginning of the first line. Return NULL for the copies
+ * of /proc/kallsyms and /proc/modules, and for names that are not tables. The
+ * caller frees the string.
  */
 char *kmt_capture_header(const char *name);
 

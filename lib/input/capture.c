@@ -116,6 +116,7 @@ void kmt_input_note_bad_tables(KmtInputCapture *capture)
 			  "checked"},
 		{"stacks", "call stacks are unknown and not checked"},
 		{"tags", "addresses of allocation tags have no names"},
+		{"slabinfo", "the slabs of caches are unknown"},
 	};
 	g_autofree char *directory = common_directory(capture);
 	g_auto(GStrv) files = kmt_input_capture_listed_files(capture);

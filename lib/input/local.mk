@@ -22,6 +22,7 @@ lib_input_libinput_a_SOURCES = \
 	lib/input/record-format.c \
 	lib/input/record-reader.c lib/input/record-reader.h \
 	lib/input/record-stream.c lib/input/record-stream.h \
+	lib/input/slab-table.c lib/input/slab-table.h \
 	lib/input/spool.c lib/input/spool.h \
 	lib/input/tag-table.c lib/input/tag-table.h \
 	lib/input/tar.c

@@ -84,7 +84,7 @@ class Hostile(unittest.TestCase):
         """Each table that is missing or not a regular file has a warning, and the
         capture is read without the table."""
         tables = ("kallsyms", "modules", "info", "caches", "tasks", "cgroups",
-                  "marks", "stacks", "tags")
+                  "marks", "stacks", "tags", "slabinfo")
         listed = META + b"files=cpu0.out;" + ";".join(tables).encode() + b";\n"
         for kind, warning in (
                 ("gone", "is missing, although kmemtrace.meta lists it"),

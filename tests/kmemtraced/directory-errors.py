@@ -54,12 +54,13 @@ class Directory(DaemonTest):
         self.make_kernel()
         os.mkdir(self.out)
         tables = ("kallsyms", "modules", "info", "caches", "tasks", "cgroups",
-                  "marks", "stacks", "tags", "kmemtrace.meta")
+                  "marks", "stacks", "tags", "slabinfo", "kmemtrace.meta")
         for name in ("cpu0.out", "cpu9.out"):
             self.write(os.path.join(self.out, name), "old")
         for name in tables:
             text = {"kallsyms": "ffffffff81000000 T _text\n",
-                    "modules": "ext4 1024 1 - Live 0x0000000000000000\n"
+                    "modules": "ext4 1024 1 - Live 0x0000000000000000\n",
+                    "slabinfo": "slabinfo - version: 2.1\n"
                     }.get(name, f"# kmemtrace: {name}\n")
             self.write(os.path.join(self.out, name), text)
             self.write(os.path.join(self.out, name + ".tmp"), text[:5])

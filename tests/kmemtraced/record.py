@@ -6,6 +6,7 @@ summary. One unit: every case runs with both readers of the buffers."""
 import os
 import pty
 import re
+import shutil
 import signal
 import stat
 import time
@@ -167,6 +168,39 @@ class Recording(DaemonTest):
         capture = self.capture()
         self.assertIn("tags", capture.files)
         self.assertEqual(capture.read("tags"), b"tags of the end\n")
+
+    def test_slabinfo(self):
+        """The table is read after tracing was switched off."""
+        kernel = self.make_kernel(cpus=(0,))
+        path = os.path.join(self.proc, "slabinfo")
+        self.write(path, "slabinfo - version: 2.1\nstart\n")
+        daemon = self.start()
+        kernel.feed(0, records(MANY))
+        self.write(path, "slabinfo - version: 2.1\nend\n")
+        self.end(daemon)
+        self.assertEqual(self.capture().read("slabinfo"),
+                         b"slabinfo - version: 2.1\nend\n")
+
+    def test_allocator(self):
+        """/sys/kernel/slab distinguishes SLUB from SLAB."""
+        kernel = self.make_kernel(cpus=(0,))
+        slab = os.path.join(self.sys, "kernel", "slab")
+        possible = os.path.join(self.sys, "devices/system/cpu/possible")
+        self.write(os.path.join(self.proc, "slabinfo"), "slabinfo\n")
+        for directory, cpus, allocator, n in (
+                (True, "0-3,8\n", "slub", "5"), (False, "0\n", "slab", "1"),
+                (False, "3-1\n", "slab", None)):
+            shutil.rmtree(slab, ignore_errors=True)
+            os.makedirs(slab if directory else os.path.dirname(slab),
+                        exist_ok=True)
+            os.makedirs(os.path.dirname(possible), exist_ok=True)
+            self.write(possible, cpus)
+            daemon = self.start("-f")
+            kernel.feed(0, records(3))
+            self.end(daemon)
+            meta = self.capture().meta["capture"]
+            self.assertEqual(meta["allocator"], allocator)
+            self.assertEqual(meta.get("possible_cpus"), n)
 
     def test_stacks(self):
         kernel = self.make_kernel(cpus=(0, 1), abi_version=3, record=72)

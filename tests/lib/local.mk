@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Modules, a preloaded allocator, and reference implementations that tests share.
 EXTRA_DIST += \
+	tests/lib/advice_case.py \
 	tests/lib/boot_case.py \
 	tests/lib/ctf_files.py \
 	tests/lib/damaged_pages.py \

@@ -57,7 +57,8 @@ V2S_SIZE = 72
 ORDERS = {"little": "<", "big": ">"}
 TEXTS = {"meta": "kmemtrace.meta", "kallsyms": "kallsyms", "modules": "modules",
          "caches": "caches", "tasks": "tasks", "cgroups": "cgroups",
-         "marks": "marks", "stacks": "stacks", "tags": "tags"}
+         "marks": "marks", "stacks": "stacks", "tags": "tags",
+         "slabinfo": "slabinfo"}
 # Bytes of the payload in a record of a mark; and the bit in the word of a truncated
 # string.
 MARK_PAYLOAD = 40

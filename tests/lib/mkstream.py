@@ -25,7 +25,7 @@ from stream_parser import (ALIGN, BYTE_ORDER_MARK, COUNTER, COUNTERS, END,
                            WATERMARK_END)
 
 TABLES = ("kallsyms", "modules", "info", "caches", "tasks", "cgroups", "marks",
-          "stacks", "tags")
+          "stacks", "tags", "slabinfo")
 # Bytes of a table in one frame.
 PART_BYTES = 256 * 1024
 TICK_NS = 200_000_000

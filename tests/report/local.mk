@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 KMT_REPORT_TESTS = \
+	tests/report/best-sizes.py \
+	tests/report/advice.py \
 	tests/report/cgroups.py \
 	tests/report/command-line.py \
 	tests/report/diff-figures.py \
@@ -21,7 +23,8 @@ KMT_REPORT_TESTS = \
 	tests/report/perfetto.py \
 	tests/report/pprof.py \
 	tests/report/races.py \
-	tests/report/random-captures.py
+	tests/report/random-captures.py \
+	tests/report/replay.py
 TESTS += $(KMT_REPORT_TESTS)
 EXTRA_DIST += $(KMT_REPORT_TESTS)
 
@@ -40,8 +43,8 @@ tests_report_report_small_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DKMT_MATCH_PREFETCH_BATCH=1 -DKMT_MATCH_MAX_THREADS=256
 tests_report_report_small_CFLAGS = $(AM_CFLAGS) $(LIBARCHIVE_CFLAGS) \
 	$(GMODULE_CFLAGS)
-tests_report_report_small_LDADD = $(KMT_OUTPUT_LIBS) $(KMT_SYMBOLS_LIBS) \
-	$(KMT_CLI_LIBS) $(KMT_PPROF_LIBS)
+tests_report_report_small_LDADD = $(KMT_SLAB_LIBS) $(KMT_OUTPUT_LIBS) \
+	$(KMT_SYMBOLS_LIBS) $(KMT_CLI_LIBS) $(KMT_PPROF_LIBS)
 
 check_PROGRAMS += tests/report/totals-unit
 tests_report_totals_unit_SOURCES = \
@@ -49,6 +52,11 @@ tests_report_totals_unit_SOURCES = \
 tests_report_totals_unit_CPPFLAGS = $(AM_CPPFLAGS)
 tests_report_totals_unit_LDADD = $(GLIB_LIBS)
 TESTS += tests/report/totals-unit
+
+check_PROGRAMS += tests/report/replay-dump
+tests_report_replay_dump_SOURCES = tests/report/replay-dump.c
+tests_report_replay_dump_CPPFLAGS = $(AM_CPPFLAGS)
+tests_report_replay_dump_LDADD = $(KMT_REPORT_LIBS)
 
 check_PROGRAMS += tests/report/noise-dump
 tests_report_noise_dump_SOURCES = \
@@ -69,5 +77,12 @@ tests_report_history_unit_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DKMT_HISTORY_MAX_ENTRIES=2000 -DKMT_HISTORY_MAX_PAIRS=300
 tests_report_history_unit_LDADD = $(KMT_INPUT_LIBS) $(GLIB_LIBS)
 TESTS += tests/report/history-unit
+
+# Prints the best sets of sizes, for best-sizes.py.
+check_PROGRAMS += tests/report/best-sizes-dump
+tests_report_best_sizes_dump_SOURCES = \
+	report/best-sizes.c tests/report/best-sizes-dump.c
+tests_report_best_sizes_dump_CPPFLAGS = $(AM_CPPFLAGS)
+tests_report_best_sizes_dump_LDADD = $(GLIB_LIBS)
 
 EXTRA_DIST += tests/report/fixtures

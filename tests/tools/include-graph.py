@@ -34,7 +34,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # Folders that every folder may include.
 EVERYWHERE = {"abi", "lib/base"}
 LIBRARIES = {"lib/capture", "lib/cli", "lib/input", "lib/match", "lib/output",
-             "lib/recovery", "lib/symbols", "lib/tracepoints"}
+             "lib/recovery", "lib/slab", "lib/symbols", "lib/tracepoints"}
 PROGRAMS = {"check", "gate", "import", "kmemtraced", "report", "top"}
 # The folders that each folder may include, beside itself and EVERYWHERE.
 ALLOWED = {
@@ -47,13 +47,14 @@ ALLOWED = {
     "lib/tracepoints": set(),
     "lib/input": {"lib/capture"},
     "lib/match": {"lib/input"},
+    "lib/slab": {"lib/input"},
     "lib/output": {"lib/match", "lib/input", "lib/cli", "lib/symbols"},
-    "check": LIBRARIES - {"lib/symbols", "lib/tracepoints"},
-    "import": LIBRARIES - {"lib/match", "lib/output"},
+    "check": LIBRARIES - {"lib/slab", "lib/symbols", "lib/tracepoints"},
+    "import": LIBRARIES - {"lib/match", "lib/output", "lib/slab"},
     "kmemtraced": {"lib/capture", "lib/cli", "lib/recovery", "lib/tracepoints"},
     "report": LIBRARIES - {"lib/tracepoints"},
     "gate": LIBRARIES - {"lib/tracepoints"} | {"report"},
-    "top": LIBRARIES - {"lib/tracepoints"},
+    "top": LIBRARIES - {"lib/slab", "lib/tracepoints"},
     "bench": LIBRARIES,
     "fuzz": LIBRARIES | PROGRAMS,
     "tests": LIBRARIES | PROGRAMS,

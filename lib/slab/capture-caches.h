@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The kernel and the caches of a capture, for the geometry and the simulator.
+ */
+#ifndef KMEMTRACE_SLAB_CAPTURE_CACHES_H
+#define KMEMTRACE_SLAB_CAPTURE_CACHES_H
+
+#include "lib/input/name-tables.h"
+#include "lib/input/slab-table.h"
+#include "lib/slab/slab-geometry.h"
+
+/* What the properties of a kernel are based on. */
+typedef enum {
+	KMT_SLAB_KERNEL_UNKNOWN, /* the release is missing or before 6.1, or the
+				  * allocator is neither SLUB nor SLAB */
+	KMT_SLAB_KERNEL_ASSUMED, /* the capture does not name the allocator; it
+				  * is assumed to be SLUB */
+	KMT_SLAB_KERNEL_RECORDED,
+} KmtSlabKernelOrigin;
+
+/*
+ * Set *kernel to the properties of the kernel that a capture was recorded on.
+ * slabs is the table of the capture. *kernel is not valid if the result is
+ * KMT_SLAB_KERNEL_UNKNOWN.
+ */
+KmtSlabKernelOrigin kmt_slab_kernel_of_capture(const KmtInputCapture *capture,
+					       const KmtInputSlabTable *slabs,
+					       KmtSlabKernel *kernel);
+
+/*
+ * Set *geometry to the layout of a cache of the capture: that of its row in
+ * slabs, or else the layout that the kernel would compute for its size. Return
+ * FALSE if the size is invalid. *is_recorded, unless NULL, is set to whether
+ * the layout is that of a row.
+ */
+gboolean kmt_slab_geometry_of_cache(const KmtSlabKernel *kernel,
+				    const KmtInputSlabTable *slabs,
+				    const KmtInputCache *cache,
+				    KmtSlabGeometry *geometry,
+				    gboolean *is_recorded);
+
+#endif

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# lib/slab: layouts of caches, and the simulation of the slab allocators.
+EXTRA_DIST += \
+	tests/slab/layouts-6.1-slab.txt \
+	tests/slab/layouts-6.1-slub.txt \
+	tests/slab/layouts-6.1-slub-8.txt \
+	tests/slab/layouts-6.12-slub.txt \
+	tests/slab/layouts-7.2-slub.txt
+
+check_PROGRAMS += tests/slab/geometry-unit
+tests_slab_geometry_unit_SOURCES = tests/slab/geometry-unit.c
+tests_slab_geometry_unit_LDADD = $(KMT_SLAB_LIBS)
+TESTS += tests/slab/geometry-unit
