@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Cost of the operations of the slab allocator. With vm/run --icount, a tick of
+ * the processor's counter is an instruction. Interrupts are off during a
+ * measurement, and the task that started it sleeps, so that the other CPU is
+ * idle.
+ */
+#include <linux/cpumask.h>
+#include <linux/irqflags.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+#include <linux/string.h>
+#include <linux/timex.h>
+#include <linux/workqueue.h>
+
+#include "kmt_mixture.h"
+
+#define KMALLOC_BYTES 100
+/* A number of objects that fits into per-CPU lists, and one that does not. */
+#define FEW  32
+#define MANY 1024
+/* Objects in one call of a bulk operation. */
+#define BULK	   64
+#define MAX_ROUNDS 64
+
+/* What a loop does with each object. */
+enum step { NONE, EMPTY, PAIR, ALLOC, FREE, BULK_ALLOC, BULK_FREE };
+
+struct call {
+	enum step step;
+	unsigned int n;
+	struct kmem_cache *cache;
+	u64 ticks;
+};
+
+static void *objects[MANY];
+
+static __always_inline void *take(struct kmem_cache *cache)
+{
+	void *object = cache ? kmem_cache_alloc(cache, GFP_ATOMIC)
+			     : kmalloc(KMALLOC_BYTES, GFP_ATOMIC);
+
+	/* Prevent the compiler from removing a pair of calls. */
+	OPTIMIZER_HIDE_VAR(object);
+	return object;
+}
+
+static __always_inline void release(struct kmem_cache *cache, void *object)
+{
+	if (cache)
+		kmem_cache_free(cache, object);
+	else
+		kfree(object);
+}
+
+/* The loops are separate for kmalloc and the cache, so that no branch is
+ * counted. */
+static __always_inline int run_loop(const struct call *call,
+				    struct kmem_cache *cache)
+{
+	unsigned int i;
+
+	switch (call->step) {
+	case NONE:
+		return 0;
+	case EMPTY:
+		for (i = 0; i < call->n; i++)
+			WRITE_ONCE(objects[i], NULL);
+		return 0;
+	case PAIR:
+		for (i = 0; i < call->n; i++)
+			release(cache, take(cache));
+		return 0;
+	case ALLOC:
+		for (i = 0; i < call->n; i++) {
+			objects[i] = take(cache);
+			if (!objects[i])
+				return -ENOMEM;
+		}
+		return 0;
+	case FREE:
+		for (i = 0; i < call->n; i++)
+			release(cache, objects[i]);
+		return 0;
+	case BULK_ALLOC:
+		for (i = 0; i < call->n; i += BULK)
+			if (!kmem_cache_alloc_bulk(cache, GFP_ATOMIC, BULK,
+						   objects + i))
+				return -ENOMEM;
+		return 0;
+	case BULK_FREE:
+		for (i = 0; i < call->n; i += BULK)
+			kmem_cache_free_bulk(cache, BULK, objects + i);
+		return 0;
+	}
+	return -EINVAL;
+}
+
+/* Run a step on this CPU; for work_on_cpu(). */
+static long run_step(void *data)
+{
+	struct call *call = data;
+	unsigned long flags;
+	u64 start;
+	int err;
+
+	local_irq_save(flags);
+	start = get_cycles();
+	err = call->cache ? run_loop(call, call->cache) : run_loop(call, NULL);
+	call->ticks = get_cycles() - start;
+	local_irq_restore(flags);
+	return err;
+}
+
+static const struct measurement {
+	const char *name;
+	/* The measured step, and those before and after it, which run on CPU 0.
+	 */
+	enum step step, before, after;
+	unsigned int n;
+	/* CPU of the measured step. */
+	unsigned int cpu;
+	/* kmalloc() has no such operation. */
+	bool is_bulk;
+} measurements[] = {
+	{"loop", EMPTY, NONE, NONE, MANY, 0, false},
+	{"pair", PAIR, NONE, NONE, MANY, 0, false},
+	{"alloc-few", ALLOC, NONE, FREE, FEW, 0, false},
+	{"free-few", FREE, ALLOC, NONE, FEW, 0, false},
+	{"alloc-many", ALLOC, NONE, FREE, MANY, 0, false},
+	{"free-many", FREE, ALLOC, NONE, MANY, 0, false},
+	{"free-other-cpu", FREE, ALLOC, NONE, MANY, 1, false},
+	{"bulk-alloc", BULK_ALLOC, NONE, BULK_FREE, MANY, 0, true},
+	{"bulk-free", BULK_FREE, BULK_ALLOC, NONE, MANY, 0, true},
+};
+
+/* Medians of the last run, in ticks of all n operations. */
+static struct {
+	u64 kmalloc;
+	u64 cache;
+} results[ARRAY_SIZE(measurements)];
+
+static u64 round_ticks[MAX_ROUNDS];
+/* Protects the objects, the results, and the ticks. */
+static DEFINE_MUTEX(cost_mutex);
+
+static int compare_ticks(const void *a, const void *b)
+{
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Change the order of the objects, so that they are not freed in that of
+ * allocation. */
+static void shuffle(unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		swap(objects[i], objects[i * 389 % n]);
+}
+
+/* Run a step on a CPU, and store its ticks. Returns 0 or a negative errno. */
+static int run_on(unsigned int cpu, enum step step, unsigned int n,
+		  struct kmem_cache *cache, u64 *ticks)
+{
+	struct call call = {step, n, cache};
+	int err;
+
+	if (step == NONE)
+		return 0;
+	if (step == FREE)
+		shuffle(n);
+	err = work_on_cpu(cpu, run_step, &call);
+	*ticks = call.ticks;
+	return err;
+}
+
+/* Measure an operation, and return the median of its ticks in @ticks. */
+static int measure(const struct measurement *m, struct kmem_cache *cache,
+		   unsigned int rounds, u64 *ticks)
+{
+	unsigned int i;
+	u64 ignored;
+	int err = 0;
+
+	/* Do not count the first round, which fills the allocator's lists. */
+	for (i = 0; i <= rounds && !err; i++) {
+		err = run_on(0, m->before, m->n, cache, &ignored) ?:
+		      run_on(m->cpu, m->step, m->n, cache,
+			     &round_ticks[i ? i - 1 : 0]) ?:
+		      run_on(0, m->after, m->n, cache, &ignored);
+	}
+	sort(round_ticks, rounds, sizeof(round_ticks[0]), compare_ticks, NULL);
+	*ticks = round_ticks[rounds / 2];
+	return err;
+}
+
+int mixture_cost_run(unsigned long rounds)
+{
+	unsigned int i;
+	int err = 0;
+
+	if (rounds < 1 || rounds > MAX_ROUNDS || num_online_cpus() < 2)
+		return -EINVAL;
+	mutex_lock(&cost_mutex);
+	for (i = 0; i < ARRAY_SIZE(measurements) && !err; i++) {
+		if (!measurements[i].is_bulk)
+			err = measure(&measurements[i], NULL, rounds,
+				      &results[i].kmalloc);
+		if (!err)
+			err = measure(&measurements[i], mixture_cache, rounds,
+				      &results[i].cache);
+	}
+	mutex_unlock(&cost_mutex);
+	return err;
+}
+
+void mixture_cost_show(struct seq_file *m)
+{
+	unsigned int i;
+
+	mutex_lock(&cost_mutex);
+	for (i = 0; i < ARRAY_SIZE(measurements); i++)
+		seq_printf(m, "%s %u %llu %llu\n", measurements[i].name,
+			   measurements[i].n, results[i].kmalloc,
+			   results[i].cache);
+	mutex_unlock(&cost_mutex);
+}
