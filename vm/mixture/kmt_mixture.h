@@ -79,9 +79,9 @@ int mixture_consume(unsigned long n);
 void mixture_queue_add(struct mixture_counts *kmalloc,
 		       struct mixture_counts *cache);
 
-/* Measure all operations, each @rounds times. Returns 0 or a negative errno. */
+/* Run each measurement @rounds times. Returns 0 or a negative errno. Sleeps. */
 int mixture_cost_run(unsigned long rounds);
-/* Print the costs of the last run. */
+/* Print the names of the measurements in their order. */
 void mixture_cost_show(struct seq_file *m);
 
 #endif

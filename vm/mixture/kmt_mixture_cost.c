@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Cost of the operations of the slab allocator. With vm/run --icount, a tick of
- * the processor's counter is an instruction. Interrupts are off during a
- * measurement, and the task that started it sleeps, so that the other CPU is
- * idle.
+ * Calls of the slab allocator whose instructions bench/profile.c, a plugin of
+ * QEMU, counts. Each measured step reads the processor's counter before and
+ * after its loop, by which the plugin recognizes it. Interrupts are off
+ * meanwhile. No other code of this module reads the counter.
  */
 #include <linux/cpumask.h>
 #include <linux/irqflags.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
-#include <linux/sort.h>
 #include <linux/string.h>
 #include <linux/timex.h>
 #include <linux/workqueue.h>
@@ -31,7 +30,7 @@ struct call {
 	enum step step;
 	unsigned int n;
 	struct kmem_cache *cache;
-	u64 ticks;
+	bool is_measured;
 };
 
 static void *objects[MANY];
@@ -97,18 +96,27 @@ static __always_inline int run_loop(const struct call *call,
 	return -EINVAL;
 }
 
+/* Prevent the compiler from removing a read of the counter. */
+static __always_inline void read_counter(void)
+{
+	cycles_t ticks = get_cycles();
+
+	OPTIMIZER_HIDE_VAR(ticks);
+}
+
 /* Run a step on this CPU; for work_on_cpu(). */
 static long run_step(void *data)
 {
 	struct call *call = data;
 	unsigned long flags;
-	u64 start;
 	int err;
 
 	local_irq_save(flags);
-	start = get_cycles();
+	if (call->is_measured)
+		read_counter();
 	err = call->cache ? run_loop(call, call->cache) : run_loop(call, NULL);
-	call->ticks = get_cycles() - start;
+	if (call->is_measured)
+		read_counter();
 	local_irq_restore(flags);
 	return err;
 }
@@ -135,22 +143,8 @@ static const struct measurement {
 	{"bulk-free", BULK_FREE, BULK_ALLOC, NONE, MANY, 0, true},
 };
 
-/* Medians of the last run, in ticks of all n operations. */
-static struct {
-	u64 kmalloc;
-	u64 cache;
-} results[ARRAY_SIZE(measurements)];
-
-static u64 round_ticks[MAX_ROUNDS];
-/* Protects the objects, the results, and the ticks. */
+/* Protects the objects. */
 static DEFINE_MUTEX(cost_mutex);
-
-static int compare_ticks(const void *a, const void *b)
-{
-	u64 x = *(const u64 *)a, y = *(const u64 *)b;
-
-	return x < y ? -1 : x > y;
-}
 
 /* Change the order of the objects, so that they are not freed in that of
  * allocation. */
@@ -162,39 +156,30 @@ static void shuffle(unsigned int n)
 		swap(objects[i], objects[i * 389 % n]);
 }
 
-/* Run a step on a CPU, and store its ticks. Returns 0 or a negative errno. */
-static int run_on(unsigned int cpu, enum step step, unsigned int n,
-		  struct kmem_cache *cache, u64 *ticks)
+/* Run a step on a CPU. Returns 0 or a negative errno. */
+static int run_on(unsigned int cpu, enum step step, bool is_measured,
+		  unsigned int n, struct kmem_cache *cache)
 {
-	struct call call = {step, n, cache};
-	int err;
+	struct call call = {step, n, cache, is_measured};
 
 	if (step == NONE)
 		return 0;
 	if (step == FREE)
 		shuffle(n);
-	err = work_on_cpu(cpu, run_step, &call);
-	*ticks = call.ticks;
-	return err;
+	return work_on_cpu(cpu, run_step, &call);
 }
 
-/* Measure an operation, and return the median of its ticks in @ticks. */
+/* Measure an operation in each of some rounds. */
 static int measure(const struct measurement *m, struct kmem_cache *cache,
-		   unsigned int rounds, u64 *ticks)
+		   unsigned long rounds)
 {
-	unsigned int i;
-	u64 ignored;
+	unsigned long i;
 	int err = 0;
 
-	/* Do not count the first round, which fills the allocator's lists. */
-	for (i = 0; i <= rounds && !err; i++) {
-		err = run_on(0, m->before, m->n, cache, &ignored) ?:
-		      run_on(m->cpu, m->step, m->n, cache,
-			     &round_ticks[i ? i - 1 : 0]) ?:
-		      run_on(0, m->after, m->n, cache, &ignored);
-	}
-	sort(round_ticks, rounds, sizeof(round_ticks[0]), compare_ticks, NULL);
-	*ticks = round_ticks[rounds / 2];
+	for (i = 0; i < rounds && !err; i++)
+		err = run_on(0, m->before, false, m->n, cache) ?:
+		      run_on(m->cpu, m->step, true, m->n, cache) ?:
+		      run_on(0, m->after, false, m->n, cache);
 	return err;
 }
 
@@ -203,16 +188,14 @@ int mixture_cost_run(unsigned long rounds)
 	unsigned int i;
 	int err = 0;
 
-	if (rounds < 1 || rounds > MAX_ROUNDS || num_online_cpus() < 2)
+	if (num_online_cpus() < 2)
 		return -EINVAL;
 	mutex_lock(&cost_mutex);
 	for (i = 0; i < ARRAY_SIZE(measurements) && !err; i++) {
 		if (!measurements[i].is_bulk)
-			err = measure(&measurements[i], NULL, rounds,
-				      &results[i].kmalloc);
+			err = measure(&measurements[i], NULL, rounds);
 		if (!err)
-			err = measure(&measurements[i], mixture_cache, rounds,
-				      &results[i].cache);
+			err = measure(&measurements[i], mixture_cache, rounds);
 	}
 	mutex_unlock(&cost_mutex);
 	return err;
@@ -222,10 +205,11 @@ void mixture_cost_show(struct seq_file *m)
 {
 	unsigned int i;
 
-	mutex_lock(&cost_mutex);
-	for (i = 0; i < ARRAY_SIZE(measurements); i++)
-		seq_printf(m, "%s %u %llu %llu\n", measurements[i].name,
-			   measurements[i].n, results[i].kmalloc,
-			   results[i].cache);
-	mutex_unlock(&cost_mutex);
+	for (i = 0; i < ARRAY_SIZE(measurements); i++) {
+		if (!measurements[i].is_bulk)
+			seq_printf(m, "%s kmalloc %u\n", measurements[i].name,
+				   measurements[i].n);
+		seq_printf(m, "%s cache %u\n", measurements[i].name,
+			   measurements[i].n);
+	}
 }

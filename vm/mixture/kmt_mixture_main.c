@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The same work for each slab allocator, for scripts/allocators. The numbers
+ * The same work for each slab allocator, for bench/allocators. The numbers
  * are pseudo-random with a constant seed, so that each worker makes the same
  * calls in each kernel. Commands for /proc/kmt_mixture, by a task that is bound
  * to a CPU:
@@ -11,7 +11,7 @@
  *   drop WORKER	free all objects
  *   produce N		put N objects into the queue
  *   consume N		take N objects out of the queue and free them
- *   cost ROUNDS	measure the operations; needs vm/run --icount --cpus 2
+ *   cost ROUNDS	make the calls whose instructions bench/profile.c counts
  *
  * Reading returns the module's own counts, which the records must have, too:
  *

@@ -1,7 +1,7 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=dash
-# The same work on each slab allocator, for scripts/allocators. Boot with
+# The same work on each slab allocator, for bench/allocators. Boot with
 # kmemtrace.enable=yes, two CPUs, and buffers that hold all events after the boot:
 # kmemtraced stops meanwhile, so that its own allocations are not part of the work.
 # /out/MOMENT.* has the kernel's and the module's counts at the moments begin, full (all
