@@ -70,6 +70,13 @@ kill -CONT "$daemon"
 daemon_stop
 total_overruns | tee /out/total_overruns
 uname -r >/out/release
+if [ -d /sys/kernel/slab ]; then
+	echo SLUB
+elif [ -e /proc/slabinfo ]; then
+	echo SLAB
+else
+	echo SLOB
+fi >/out/allocator
 # A cache of SLUB has sheaves if its capacity is not 0.
 for file in /sys/kernel/slab/kmalloc-64/sheaf_capacity \
 	/sys/kernel/slab/kmt_mixture/sheaf_capacity; do
