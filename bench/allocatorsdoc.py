@@ -42,8 +42,8 @@ def unused(found, moment):
 
 
 def waste_share(found):
-    """Return the wasted share of the bytes that the work allocated."""
-    return found["work"]["bytes_wasted"] / found["work"]["bytes_allocated"]
+    """Return the wasted share of the bytes that the module allocated."""
+    return found["module"]["bytes_wasted"] / found["module"]["bytes_allocated"]
 
 
 def kept_share(found):
@@ -119,70 +119,76 @@ def instructions(figures, kind):
 
 # --- Conclusions --------------------------------------------------------------------
 
-def ranked(figures, value):
-    """Return the names and values of all kernels, the smallest value first."""
-    found = [(value(f), name) for name, f in figures.items() if value(f) is not None]
-    return [(name, v) for v, name in sorted(found)]
-
-
-def listed(pairs, form):
-    """Return 'a (1), b (2) and c (3)'."""
-    words = [f"{name} ({form(value)})" for name, value in pairs]
-    return ", ".join(words[:-1]) + (" and " if words[1:] else "") + words[-1]
-
-
-def share_text(value):
-    """Format a share for a sentence."""
-    return f"{100 * value:.1f} %"
-
-
-def number_text(value):
-    """Format a number of instructions for a sentence."""
-    return f"{value:.0f}"
-
-
-def ratio_text(value):
-    """Format a quotient for a sentence."""
-    return f"{value:.2f}"
-
-
 def other_cpu_ratio(found):
     """Return the cost of a free on another CPU relative to a free on the same CPU."""
     other, same = cost(found, "free-other-cpu"), cost(found, "free-many")
     return None if other is None or not same else other / same
 
 
+def pair_of_many(found):
+    """Return the instructions to allocate and free one of 1024 objects of a cache."""
+    values = [cost(found, name, "cache") for name in ("alloc-many", "free-many")]
+    return None if None in values else sum(values)
+
+
 def bulk_ratio(found):
     """Return the cost of bulk operations relative to single calls."""
-    values = [cost(found, name, "cache") for name in
-              ("bulk-alloc", "bulk-free", "alloc-many", "free-many")]
-    return None if None in values else sum(values[:2]) / sum(values[2:])
+    values = [cost(found, name, "cache") for name in ("bulk-alloc", "bulk-free")]
+    single = pair_of_many(found)
+    return None if None in values or not single else sum(values) / single
 
 
+def share(value):
+    """Format a share for a sentence."""
+    return f"{100 * value:.1f} %"
+
+
+def times(value):
+    """Format a quotient for a sentence."""
+    return f"{value:.2f}"
+
+
+def number(value):
+    """Format a number of instructions for a sentence."""
+    return f"{value:.0f}"
+
+
+# Title, a property of an allocator, its format, what the property is, and an explanation
+# that does not depend on the order of the allocators.
 CONCLUSIONS = (
-    ("Waste inside objects depends on the sizes that an allocator can give. Share of the"
-     " allocated bytes, the smallest first", waste_share, share_text),
-    ("Memory for each live requested byte when all objects are live", lambda f:
-     bytes_per_byte(f, "full"), ratio_text),
-    ("No allocator can move objects, so scattered frees return little. Share of the slab"
-     " memory that is still held when three of four objects of the module are free",
-     kept_share, share_text),
-    ("Instructions of a pair of `kmalloc()` and `kfree()`", lambda f: cost(f, "pair"),
-     number_text),
-    ("Cost of `kfree()` on another CPU than that of the allocation, relative to the same"
-     " CPU", other_cpu_ratio, ratio_text),
-    ("Cost of bulk operations, relative to single calls for the same 1024 objects",
-     bulk_ratio, ratio_text),
+    ("Waste inside objects", waste_share, share,
+     "Share of the bytes that the module's objects get",
+     "SLOB has no size classes. SLAB has no class below 32 bytes, and gives 128 bytes to"
+     " objects of the class of 96."),
+    ("All objects are live", lambda f: bytes_per_byte(f, "full"), times,
+     "Bytes of slabs for each requested byte",
+     "Each allocator fills its slabs well while objects are allocated."),
+    ("Three of four objects are free", kept_share, share,
+     "Share of the slab memory that is still held",
+     "No allocator moves objects. A slab becomes empty more often if it has fewer"
+     " objects: most slabs of SLAB have one page, those of SLUB up to eight."),
+    ("Instructions of single calls", pair_of_many, number,
+     "Instructions to allocate and to free one of 1024 objects of a cache",
+     "Sheaves replace most changes of a slab by changes of an array."),
+    ("Free on another CPU", other_cpu_ratio, times,
+     "Instructions of `kfree()`, relative to those on the allocating CPU",
+     "With one node, the cost of a free on another CPU is in the caches of the processors,"
+     " which instructions do not show."),
+    ("Bulk operations", bulk_ratio, times,
+     "Instructions, relative to those of single calls for the same objects", ""),
 )
 
 
 def conclusions(figures):
-    """Return the list of conclusions. The order of each list follows the figures."""
+    """Return the list of conclusions. Each list of kernels is in the order of its
+    figures."""
     lines = []
-    for text, value, form in CONCLUSIONS:
-        found = ranked(figures, value)
+    for title, value, form, what, why in CONCLUSIONS:
+        found = sorted((value(f), name) for name, f in figures.items()
+                       if value(f) is not None)
         if found:
-            lines.append(f"- {text}: {listed(found, form)}.")
+            values = ", ".join(f"{name} {form(v)}" for v, name in found)
+            lines.append(f"- **{title}.** {what}: {values}. {why}".rstrip())
     return "\n".join(lines) + "\n\n"
 
 
@@ -265,10 +271,10 @@ CHECKS = """\
 
 - `tests/vm/allocators.py` compares figures that have two sources, and the command fails if they
   differ: the allocations, frees, bytes, live bytes, and frees on another CPU of the module against
-  its own counts; for SLAB and SLUB, the allocated bytes of `kmalloc()` against `ksize()`, and the
-  pages of slabs against `/proc/slabinfo`; for all allocators, the growth of these pages and of large
-  objects against `Slab` in `/proc/meminfo`. SLOB has no slabinfo, and its `ksize()` leaves out the
-  bytes before an object. No event was lost.
+  its own counts; for SLUB, the allocated bytes of `kmalloc()` against `ksize()`, which leaves out
+  alignment with SLAB and the bytes before an object with SLOB; for SLAB and SLUB, the pages of slabs
+  against `/proc/slabinfo`, which SLOB lacks; for all allocators, the growth of these pages and of
+  large objects against `Slab` in `/proc/meminfo`. No event was lost.
 - Two runs of the command differ slightly in the memory, because two CPUs compete for slabs, and
   the scheduler moves the processes of `bench/load`.
 - QEMU emulates the processor: instructions are exact, but they are not time. A miss in the cache or

@@ -18,7 +18,8 @@ PAGE = 4096
 MOMENTS = ("begin", "full", "end")
 # Functions that allocate the pages of a slab, with all kernels and inlining decisions.
 SLAB_FUNCTIONS = {"allocate_slab", "new_slab", "kmem_getpages", "cache_grow_begin",
-                  "slob_new_pages", "slob_alloc", "slob_alloc_node"}
+                  "cache_alloc_refill", "____cache_alloc_node", "slob_new_pages",
+                  "slob_alloc"}
 # Columns of a line of /proc/kmt_mixture.
 COUNTS = ("allocs", "bytes", "usable", "frees", "freed_bytes", "freed_usable",
           "cross_cpu_frees")
@@ -182,9 +183,9 @@ def compare_counts(allocator, moment, kinds, counts):
         reported = kinds[kind]
         pairs = [("allocs", "allocs"), ("frees", "frees"), ("bytes", "bytes_requested"),
                  ("cross_cpu_frees", "cross_cpu_frees")]
-        # ksize() of SLOB does not have the bytes before an object, and the module
-        # cannot call it for objects of a cache.
-        if kind == "kmalloc" and allocator != "SLOB":
+        # ksize() leaves out the bytes before an object of SLOB, and those that align
+        # an object of SLAB. The module cannot call it for objects of a cache.
+        if kind == "kmalloc" and allocator == "SLUB":
             pairs.append(("usable", "bytes_allocated"))
         for ours, theirs in pairs:
             verdict.equal(f"{moment}: {kind}, {theirs}", reported[theirs], mine[ours])

@@ -72,8 +72,7 @@ void mixture_queue_init(void);
 void mixture_queue_exit(void);
 /* Put @n objects into the queue. Returns 0 or a negative errno. Sleeps. */
 int mixture_produce(unsigned long n);
-/* Take @n objects out of the queue, and free them. Returns as
- * mixture_produce(). */
+/* Free @n objects from the queue. Returns 0 or a negative errno. Sleeps. */
 int mixture_consume(unsigned long n);
 /* Add the counts of both ends of the queue. */
 void mixture_queue_add(struct mixture_counts *kmalloc,

@@ -53,8 +53,7 @@ static __always_inline void release(struct kmem_cache *cache, void *object)
 		kfree(object);
 }
 
-/* The loops are separate for kmalloc and the cache, so that no branch is
- * counted. */
+/* Inlined for kmalloc and for the cache, so that no loop tests the kind. */
 static __always_inline int run_loop(const struct call *call,
 				    struct kmem_cache *cache)
 {
@@ -146,8 +145,7 @@ static const struct measurement {
 /* Protects the objects. */
 static DEFINE_MUTEX(cost_mutex);
 
-/* Change the order of the objects, so that they are not freed in that of
- * allocation. */
+/* Shuffle the objects, so that their order differs from that of allocation. */
 static void shuffle(unsigned int n)
 {
 	unsigned int i;

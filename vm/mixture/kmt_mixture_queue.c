@@ -40,12 +40,14 @@ void mixture_queue_exit(void)
 /* Return how many objects the producer may put into the queue. */
 static unsigned long room_in_queue(void)
 {
+	/* Pairs with the release in consume_one(). */
 	return QUEUE_LENGTH - (queue_put - smp_load_acquire(&queue_taken));
 }
 
 /* Return how many objects the consumer may take out of the queue. */
 static unsigned long queue_filled(void)
 {
+	/* Pairs with the release in mixture_produce(). */
 	return smp_load_acquire(&queue_put) - queue_taken;
 }
 
