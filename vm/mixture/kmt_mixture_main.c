@@ -13,15 +13,15 @@
  *   consume N		take N objects out of the queue and free them
  *   cost ROUNDS	make the calls whose instructions bench/profile.c counts
  *
- * Reading returns the module's own counts, which the records must have, too:
+ * Reading returns a line for kmalloc and one for the module's cache:
  *
- *   kmalloc|cache ALLOCS BYTES USABLE FREES FREED_BYTES FREED_USABLE
- * CROSS_CPU_FREES
+ *   KIND ALLOCS BYTES USABLE FREES FREED_BYTES FREED_USABLE CROSS_CPU_FREES
  *
- * USABLE is the sum of ksize(). Reading /proc/kmt_mixture_cost returns the
- * lines
+ * USABLE is the sum of ksize(). The records must have the same figures. Reading
+ * /proc/kmt_mixture_cost returns a line for each run that the plugin numbers,
+ * with the number of calls in a round:
  *
- *   OPERATION N KMALLOC_TICKS CACHE_TICKS
+ *   OPERATION KIND CALLS
  */
 #include <linux/module.h>
 #include <linux/slab.h>
