@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Common code of the benchmarks that count instructions in a guest."""
 
+import collections
 import os
 import re
 import subprocess
@@ -11,6 +12,9 @@ TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # Fragments of the kernels for the scenario cost.
 COST_FRAGMENTS = ("slub", "ftrace", "cost", "debuginfo")
 ARCHITECTURES = ("x86_64", "arm64")
+# The instruction by which modules read the counter, and the addresses of modules.
+COUNTERS = {"x86_64": ("rdtsc", "ffffffffa0000000-ffffffffff000000"),
+            "arm64": ("cntvct_el0", "ffff800000000000-ffff800008000000")}
 # Columns and rows of the scenario cost.
 TRACERS = ("off", "kmemtrace", "ftrace", "ftrace_stacks")
 
@@ -70,6 +74,41 @@ def boot(kernel, scenario, append="", options=(), timeout=900, arch="x86_64"):
         raise BenchError(f"vm/run failed with status {result.returncode}: "
                          f"{result.stderr[-2000:]}")
     return result.stderr
+
+
+def plugin_version():
+    """Return the version of the plugin interface that QEMU supports."""
+    text = subprocess.run(["qemu-system-x86_64", "--version"],
+                          capture_output=True, text=True, check=False).stdout
+    match = re.search(r"version (\d+)", text)
+    major = int(match[1]) if match else 0
+    return 1 if major < 9 else 2 if major == 9 else 4
+
+
+def compile_plugin(scratch):
+    """Compile the plugin and return its path."""
+    path = scratch.join("profile.so")
+    source = os.path.join(TOP, "bench/profile.c")
+    call(["cc", "-O2", "-shared", "-fPIC", f"-DPLUGIN_VERSION={plugin_version()}",
+          "-o", path, source], "cc")
+    return path
+
+
+def plugin_option(scratch, out, rounds, arch):
+    """Compile bench/profile.c, and return the option of QEMU that loads it."""
+    name, modules = COUNTERS[arch]
+    return (f"-plugin {compile_plugin(scratch)},out={out},rounds={rounds},"
+            f"counter={name},modules={modules}")
+
+
+def read_counts(path):
+    """Return {run: Counter of executions by address} from a file of the plugin."""
+    runs = collections.defaultdict(collections.Counter)
+    with open(path, encoding="utf-8") as f:
+        for line in f:
+            run, address, n = line.split()
+            runs[int(run)][int(address, 16)] = int(n)
+    return runs
 
 
 def parse_costs(console, tracers=TRACERS):

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A plugin of QEMU that counts how often each kernel instruction is executed in
- * the measured parts of vm/count, for bench/instructions.
+ * the measured parts of vm/count, for bench/instructions, and of vm/mixture, for
+ * bench/allocators.
  *
- * vm/count reads the processor's counter at the beginning and at the end of
+ * The module reads the processor's counter at the beginning and at the end of
  * each round, and is the only module of its guest.  The plugin counts all
- * instructions between two such reads, so the sum of a round is the figure that
- * vm/count itself measures with vm/run --icount.
+ * instructions of this CPU between two such reads, so the sum of a round is the
+ * figure that vm/count itself measures with vm/run --icount.
  *
  * Arguments:
  *   out=FILE      receives a line "RUN ADDRESS COUNT" for each run and each
  *                 instruction that it executed, in decimal, hexadecimal, and
  *                 decimal; runs are numbered from 0 to MAX_RUNS - 1
  *   rounds=N      rounds of each run; the first round is not counted, as in
- *                 vm/count
+ *                 vm/count, because it fills the allocator's lists
  *   counter=NAME  a word in the disassembly of an instruction that reads the
  *                 counter
  *   modules=A-B   the range of addresses of modules, hexadecimal, without B
@@ -82,6 +83,7 @@ static uint64_t modules_begin, modules_end;
 static unsigned long rounds;
 
 static bool in_round;
+static unsigned int round_cpu; /* CPU that is in the round */
 static unsigned long n_rounds; /* rounds that have ended, of all runs */
 
 static void give_up(const char *why)
@@ -109,8 +111,7 @@ static void count(unsigned int cpu, void *data)
 {
 	Instruction *instruction = data;
 
-	(void)cpu;
-	if (!in_round || n_rounds % rounds == 0 ||
+	if (!in_round || cpu != round_cpu || n_rounds % rounds == 0 ||
 	    n_rounds / rounds >= MAX_RUNS)
 		return;
 	if (!instruction->executed) {
@@ -132,6 +133,7 @@ static void read_counter(unsigned int cpu, void *data)
 	if (in_round)
 		n_rounds++;
 	in_round = !in_round;
+	round_cpu = cpu;
 }
 
 static bool reads_counter(const struct qemu_plugin_insn *insn, uint64_t address)

@@ -18,6 +18,7 @@ EXTRA_DIST += \
 	vm/include \
 	vm/launcher.c \
 	vm/lib.sh \
+	vm/mixture \
 	vm/nested \
 	vm/qemu.sh \
 	vm/regress \

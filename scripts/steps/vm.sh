@@ -218,6 +218,16 @@ step_selftest()
 	selftest 6-1 "$kunit_fragments"
 }
 
+# Run the same work on each slab allocator, and compare figures that have two sources.
+step_allocators()
+{
+	kmt_build_programs "$builddir"
+	rm -rf "$work/allocators"
+	"$kmt_top/bench/allocators" --builddir "$builddir" --logs "$work/allocators" \
+		--json "$work/allocators.json" --output "$work/allocators.md"
+	sed -n '/^## Conclusions/,/^## Kernels/p' "$work/allocators.md"
+}
+
 # Compare the live memory of each call site with the kernel's allocation profile.
 step_allocinfo()
 {

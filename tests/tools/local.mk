@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Tests of bench/, of tests/mutation/ and of the source tree itself.
 KMT_TOOLS_TESTS = \
+	tests/tools/allocator-figures.py \
 	tests/tools/bench-generate.py \
 	tests/tools/bench-scripts.py \
 	tests/tools/include-graph.py \
