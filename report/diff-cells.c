@@ -62,6 +62,18 @@ static gboolean all_equal(const KmtFigure *values, guint n)
 	return TRUE;
 }
 
+/* Return whether the figures may exceed noise: all are known, and they are not
+ * all equal. */
+static gboolean vary(const KmtFigure *values, guint n)
+{
+	guint i;
+
+	for (i = 0; i < n; i++)
+		if (values[i].type == KMT_FIGURE_NONE)
+			return FALSE;
+	return !all_equal(values, n);
+}
+
 /* Test whether the difference exceeds noise. */
 static void judge_noise(const KmtDiff *diff, KmtDiffCell *cell)
 {
@@ -161,32 +173,71 @@ static gboolean has_figure(const KmtDiff *diff, const KmtDiffCell *cell)
 	return FALSE;
 }
 
-/* Compare the absolute values of two differences for ascending order. */
-static int compare_magnitudes(KmtFigure a, KmtFigure b)
+static KmtFigure magnitude_of(KmtFigure figure)
 {
-	a.negative = b.negative = FALSE;
-	a.real = fabs(a.real);
-	b.real = fabs(b.real);
-	/* With --per or with medians, one of them may be a RATE. */
-	if (a.type != b.type && a.type && b.type) {
-		double x = kmt_figure_real(&a), y = kmt_figure_real(&b);
+	figure.negative = FALSE;
+	figure.real = fabs(figure.real);
+	return figure;
+}
 
-		return x < y ? -1 : x > y;
-	}
-	return kmt_figure_compare(&a, &b);
+/* Compare two magnitudes for ascending order. With --per or with medians, one
+ * of them may be a RATE. */
+static int compare_magnitudes(const KmtFigure *a, const KmtFigure *b)
+{
+	double x, y;
+
+	if (a->type == b->type || !a->type || !b->type)
+		return kmt_figure_compare(a, b);
+	x = kmt_figure_real(a);
+	y = kmt_figure_real(b);
+	return x < y ? -1 : x > y;
+}
+
+/* The diff and the number of the field of a list. */
+typedef struct {
+	const KmtDiff *diff;
+	guint field;
+} DiffOrder;
+
+/* Return the magnitude by which a line sorts. */
+static KmtFigure weight_of(const DiffOrder *order, const KmtDiffLine *line)
+{
+	KmtFigure own = magnitude_of(line->cells[order->field].difference);
+	KmtFigure objects, rest;
+
+	if (!line->holds_objects)
+		return own;
+	objects = magnitude_of(order->diff->kinds[line->objects]
+				       .cells[order->field]
+				       .difference);
+	rest = kmt_figure_difference(&own, &objects);
+	if (rest.type == KMT_FIGURE_NONE)
+		return own;
+	if (rest.negative || rest.real < 0)
+		return (KmtFigure){.type = rest.type};
+	return rest;
 }
 
 static gint compare_lines(gconstpointer a, gconstpointer b, gpointer user)
 {
-	guint field = GPOINTER_TO_UINT(user);
-	const KmtDiffCell *x = &(*(KmtDiffLine *const *)a)->cells[field];
-	const KmtDiffCell *y = &(*(KmtDiffLine *const *)b)->cells[field];
-	gboolean x_exceeds = x->noise == KMT_NOISE_EXCEEDS;
-	gboolean y_exceeds = y->noise == KMT_NOISE_EXCEEDS;
+	const DiffOrder *order = user;
+	const KmtDiffLine *x = *(KmtDiffLine *const *)a;
+	const KmtDiffLine *y = *(KmtDiffLine *const *)b;
+	gboolean x_exceeds = x->cells[order->field].noise == KMT_NOISE_EXCEEDS;
+	gboolean y_exceeds = y->cells[order->field].noise == KMT_NOISE_EXCEEDS;
+	KmtFigure v, w;
+	int result;
 
 	if (x_exceeds != y_exceeds)
 		return x_exceeds ? -1 : 1;
-	return -compare_magnitudes(x->difference, y->difference);
+	v = weight_of(order, x);
+	w = weight_of(order, y);
+	result = -compare_magnitudes(&v, &w);
+	if (result)
+		return result;
+	/* Lines that differ are before lines that do not. */
+	return kmt_figure_is_nonzero(&y->cells[order->field].difference) -
+	       kmt_figure_is_nonzero(&x->cells[order->field].difference);
 }
 
 /* Add a line to the sums of its kind. */
@@ -226,6 +277,7 @@ KmtDiffList *kmt_diff_list_new(const KmtDiff *diff, guint field,
 			       guint64 max_lines)
 {
 	KmtDiffList *list = g_new0(KmtDiffList, 1);
+	DiffOrder order = {diff, field};
 	guint i;
 
 	list->lines = g_ptr_array_new();
@@ -237,11 +289,9 @@ KmtDiffList *kmt_diff_list_new(const KmtDiff *diff, guint field,
 			continue;
 		g_ptr_array_add(list->lines, line);
 		list->n_exceeds += cell->noise == KMT_NOISE_EXCEEDS;
-		list->n_varying +=
-			!all_equal(cell->values, diff->captures->len);
+		list->n_varying += vary(cell->values, diff->captures->len);
 	}
-	g_ptr_array_sort_with_data(list->lines, compare_lines,
-				   GUINT_TO_POINTER(field));
+	g_ptr_array_sort_with_data(list->lines, compare_lines, &order);
 	list->n_shown = max_lines ? (guint)MIN(max_lines, list->lines->len)
 				  : list->lines->len;
 	sum_rest(diff, list, field);

@@ -101,6 +101,10 @@ static void add_row(const KmtDiffRows *rows, KmtDiffLineState *state,
 	guint n = diff->captures->len, i;
 
 	state->next_capture = row->capture + 1;
+	if (row->holds_objects) {
+		line->holds_objects = TRUE;
+		line->objects = row->objects;
+	}
 	for (i = 0; i < diff->fields->len; i++)
 		state->values[(gsize)i * n + row->capture] = row->figures[i];
 	if (row->capture < diff->n_base) {

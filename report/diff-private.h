@@ -9,6 +9,8 @@
 typedef struct {
 	guint capture; /* index in KmtDiff.captures */
 	KmtKind kind;
+	gboolean holds_objects; /* see KmtDiffLine */
+	KmtKind objects;
 	gboolean is_leak;     /* a leak candidate */
 	const char **texts;   /* one for each dimension */
 	guint32 *places;      /* for each dimension the number in its

@@ -2,6 +2,7 @@
 /* Reads the groups of a capture into rows of a comparison. */
 #include "config.h"
 
+#include "report/allocator-memory.h"
 #include "report/diff-private.h"
 #include "report/figure-arithmetic.h"
 #include "report/leaks.h"
@@ -79,14 +80,14 @@ static guint number_of_build(KmtDiffRows *rows, const char *build_id)
  * what follows, and does not count. */
 static guint64 count_marks(const KmtPlan *plan)
 {
-	const KmtReport *report = &plan->report;
-	KmtInterval time;
-	gint64 until;
+	const KmtSpan *span = &plan->aggregate.span;
+	gint64 origin = kmt_report_origin(&plan->report), until;
+	gint64 from = span->start ? origin + span->start : G_MININT64;
 
-	kmt_report_time_range(report, &time);
-	until = plan->stop.given ? time.until : G_MAXINT64;
-	return kmt_phases_count(plan->phases, plan->diff.mark, time.from,
-				until);
+	if (!plan->stop.given ||
+	    __builtin_add_overflow(origin, span->stop, &until))
+		until = G_MAXINT64;
+	return kmt_phases_count(plan->phases, plan->diff.mark, from, until);
 }
 
 /* Set *factor to the reciprocal of the divisor of --per. */
@@ -317,6 +318,8 @@ static void add_row(KmtDiffRows *rows, const KmtReport *report,
 	KmtDiffRow row = {.capture = common->capture, .kind = group->kind};
 	gboolean is_unnamed = FALSE;
 
+	row.holds_objects = kmt_allocator_memory_holds(report->aggregate, group,
+						       TRUE, &row.objects);
 	row.is_leak = g_hash_table_contains(common->leaks, group);
 	row.traits = (KmtDiffTraits){.kinds = 1U << group->kind,
 				     .allocs = t->allocs,

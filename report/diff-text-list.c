@@ -118,6 +118,12 @@ static void add_lines_below(const KmtDiff *diff, KmtColumns *columns,
 			add_text_line(diff, columns, before, i, text);
 		}
 	}
+	if (line->holds_objects) {
+		g_autofree char *text = g_strdup_printf(
+			"  holds objects of %s", kmt_kind_name(line->objects));
+
+		add_text_line(diff, columns, before, 0, text);
+	}
 	if (line->guess) {
 		g_autofree char *text = guess_text(diff, line);
 
@@ -195,13 +201,15 @@ static void print_chance(const KmtDiff *diff, const KmtDiffList *list,
 			 FILE *out)
 {
 	double chance = diff->plan->diff.error_rate * list->n_varying;
+	char text[G_ASCII_DTOSTR_BUF_SIZE];
 
 	if (diff->n_base < 2 || diff->n_new < 2)
 		return;
+	g_ascii_formatd(text, sizeof(text), "%.1f", chance);
 	fprintf(out,
-		"%u of %u lines that vary exceed noise; at most %.0f would by "
+		"%u of %u lines that vary exceed noise; at most %s would by "
 		"chance\n",
-		list->n_exceeds, list->n_varying, chance);
+		list->n_exceeds, list->n_varying, text);
 }
 
 static void fill_list(const KmtDiff *diff, KmtColumns *columns,
@@ -237,7 +245,8 @@ void kmt_diff_text_list(const KmtDiff *diff, guint field, FILE *out)
 	}
 	/* 0 would show all lines. */
 	if (diff->plan->report.max_lines && !n) {
-		fprintf(out, "no difference in %u lines\n", list->lines->len);
+		fprintf(out, "no difference in %u line%s\n", list->lines->len,
+			list->lines->len == 1 ? "" : "s");
 		return;
 	}
 	columns = new_columns(diff, kmt_diff_text_align(diff));
