@@ -201,7 +201,8 @@ static void judge_group(KmtGate *gate, const RuleGroup *group,
 	}
 }
 
-/* The captures lack what the rules of the group need, such as a mark. */
+/* Give the rules of the group no verdict, because a capture lacks what they
+ * need, such as a mark. */
 static void refuse_group(KmtGate *gate, const RuleGroup *group,
 			 const char *reason)
 {
