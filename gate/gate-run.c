@@ -54,7 +54,8 @@ static gboolean fits_dimensions(const RuleGroup *group, const char *by)
 	return !by || !group->by || strcmp(by, group->by) == 0;
 }
 
-/* RuleGroup the rules. The caller frees the array. */
+/* Return the rules in groups that share a comparison. The caller frees the
+ * array. */
 static GPtrArray *group_rules(const GPtrArray *rules)
 {
 	GPtrArray *groups = g_ptr_array_new_with_free_func(group_free);

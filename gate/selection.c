@@ -8,7 +8,8 @@
 
 /*
  * Return whether a rule with the kinds of "of", or 0, judges memory of @kind.
- * Without "of", these are all lines, or the sums that do not overlap.
+ * Without "of", a rule judges all lines, or the sums slab, pages, percpu, and
+ * vmalloc.
  */
 static gboolean selects_kind(guint kinds, KmtKind kind, gboolean is_sum)
 {
