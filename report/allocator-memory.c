@@ -81,8 +81,8 @@ gboolean kmt_allocator_memory_holds(const KmtAggregate *aggregate,
 	guint i;
 
 	for (i = 0; name && i < G_N_ELEMENTS(allocators); i++) {
-		if (!is_function(name, allocators[i].function) ||
-		    kmt_kind_layer(group->kind) != allocators[i].kind)
+		if (kmt_kind_layer(group->kind) != allocators[i].kind ||
+		    !is_function(name, allocators[i].function))
 			continue;
 		if (allocators[i].with_objects && !all)
 			return FALSE;
