@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Only the lines with the most allocated bytes are compared with each other. */
-#define MAX_LINES 500
+#define MAX_LINES 200
 /* Fewer allocations are no evidence, because many call sites have them. */
 #define MIN_ALLOCS 10
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
+#include "report/diff-key.h"
 #include "report/diff-place.h"
 
 #include <string.h>
@@ -86,13 +87,13 @@ static char *key_of(guint build, const KmtDiffFrame *frames, guint n,
 	GString *key = g_string_new(NULL);
 	guint i;
 
-	g_string_printf(key, "%u %" G_GUINT64_FORMAT, build, start);
-	for (i = 0; i < n; i++)
-		g_string_append_printf(key, "\n%s [%s] %" G_GUINT64_FORMAT,
-				       frames[i].function ? frames[i].function
-							  : "",
-				       frames[i].module ? frames[i].module : "",
-				       frames[i].position);
+	kmt_diff_key_number(key, build);
+	kmt_diff_key_number(key, start);
+	for (i = 0; i < n; i++) {
+		kmt_diff_key_text(key, frames[i].function);
+		kmt_diff_key_text(key, frames[i].module);
+		kmt_diff_key_number(key, frames[i].position);
+	}
 	return g_string_free(key, FALSE);
 }
 
@@ -109,15 +110,16 @@ static char *names_of(guint build, const KmtDiffFrame *frames, guint n)
 	for (i = 0; i < n; i++) {
 		const char *function = frames[i].function;
 
-		if (function)
-			g_string_append_printf(
-				names, "%.*s [%s]\n",
-				(int)kmt_diff_name_length(function), function,
-				frames[i].module ? frames[i].module : "");
-		else
-			g_string_append_printf(
-				names, "%u: 0x%" G_GINT64_MODIFIER "x\n", build,
-				frames[i].position);
+		if (function) {
+			kmt_diff_key_bytes(names, function,
+					   kmt_diff_name_length(function));
+			kmt_diff_key_text(names, frames[i].module);
+			continue;
+		}
+		/* The text is the name of no function. */
+		kmt_diff_key_text(names, "[unknown]");
+		kmt_diff_key_number(names, build);
+		kmt_diff_key_number(names, frames[i].position);
 	}
 	return g_string_free(names, FALSE);
 }
@@ -143,10 +145,10 @@ guint32 kmt_diff_places_add(KmtDiffPlaces *places, guint build,
 	g_ptr_array_add(places->memory, place);
 	place->build = build;
 	place->start = start;
-	place->names = g_string_chunk_insert_const(places->strings, names);
+	place->names = g_string_chunk_insert(places->strings, names);
 	place->place.n = n;
 	place->place.frames = copy;
-	place->place.text = g_string_chunk_insert_const(places->strings, text);
+	place->place.text = text;
 	g_ptr_array_add(places->places, place);
 	g_hash_table_insert(places->index, key,
 			    GUINT_TO_POINTER(places->places->len));
