@@ -38,4 +38,12 @@ gboolean kmt_slab_geometry_of_cache(const KmtSlabKernel *kernel,
 				    KmtSlabGeometry *geometry,
 				    gboolean *is_recorded);
 
+/*
+ * Return the name of the kmalloc() cache for objects of this size that were
+ * allocated with these gfp flags: "kmalloc-1k", or "kmalloc-rcl-1k" for
+ * reclaimable memory. The caches of memory cgroups and for DMA are not
+ * distinguished. The caller frees the string.
+ */
+char *kmt_slab_kmalloc_name(gsize size, guint64 gfp);
+
 #endif

@@ -11,3 +11,8 @@ check_PROGRAMS += tests/slab/geometry-unit
 tests_slab_geometry_unit_SOURCES = tests/slab/geometry-unit.c
 tests_slab_geometry_unit_LDADD = $(KMT_SLAB_LIBS)
 TESTS += tests/slab/geometry-unit
+
+# tests/vm/slab-simulator.py runs this program.
+check_PROGRAMS += tests/slab/simulate-slabs
+tests_slab_simulate_slabs_SOURCES = tests/slab/simulate-slabs.c
+tests_slab_simulate_slabs_LDADD = $(KMT_REPORT_LIBS)
