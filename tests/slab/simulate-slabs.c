@@ -30,14 +30,14 @@ typedef struct {
 
 typedef struct {
 	KmtSlabKernel kernel;
-	KmtInputSlabTable *slabs;
+	KmtInputSlabTable *table;
 	KmtSlabSimulator *simulator;
 	GHashTable *by_name; /* name -> SimulatedName */
 	GArray *of_class;    /* guint by class id: index of the cache + 1,
 			      * NO_CACHE, or 0: not known yet */
 	GArray *handles;     /* KmtSlabHandle by slot */
 	guint64 n_events;
-} Simulation;
+} SlabReplay;
 
 static void free_name(gpointer data)
 {
@@ -48,28 +48,26 @@ static void free_name(gpointer data)
 }
 
 /* Return the cache of this name; add it with its layout if it is new. */
-static guint get_cache(Simulation *simulation, const KmtInputCache *row)
+static guint get_cache(SlabReplay *slabs, const KmtInputCache *row)
 {
-	SimulatedName *name =
-		g_hash_table_lookup(simulation->by_name, row->name);
+	SimulatedName *name = g_hash_table_lookup(slabs->by_name, row->name);
 
 	if (name)
 		return name->index;
 	name = g_new0(SimulatedName, 1);
 	name->name = g_strdup(row->name);
-	if (!kmt_slab_geometry_of_cache(&simulation->kernel, simulation->slabs,
-					row, &name->geometry, NULL)) {
+	if (!kmt_slab_geometry_of_cache(&slabs->kernel, slabs->table, row,
+					&name->geometry, NULL)) {
 		free_name(name);
 		return NO_CACHE;
 	}
-	name->index =
-		kmt_slab_simulator_add(simulation->simulator, &name->geometry);
-	g_hash_table_insert(simulation->by_name, name->name, name);
+	name->index = kmt_slab_simulator_add(slabs->simulator, &name->geometry);
+	g_hash_table_insert(slabs->by_name, name->name, name);
 	return name->index;
 }
 
 /* Return the cache of a class of allocations. */
-static guint cache_of_class(Simulation *simulation, const KmtReplay *replay,
+static guint cache_of_class(SlabReplay *slabs, const KmtReplay *replay,
 			    const KmtReplayClass *class)
 {
 	const KmtInputCache *row;
@@ -81,31 +79,31 @@ static guint cache_of_class(Simulation *simulation, const KmtReplay *replay,
 		row = replay->tables ? kmt_input_tables_cache(replay->tables,
 							      class->cache)
 				     : NULL;
-		return row ? get_cache(simulation, row) : NO_CACHE;
+		return row ? get_cache(slabs, row) : NO_CACHE;
 	}
 	if (class->kind != KMT_KIND_KMALLOC ||
-	    class->bytes_alloc > simulation->kernel.kmalloc_max)
+	    class->bytes_alloc > slabs->kernel.kmalloc_max)
 		return NO_CACHE;
 	/* The allocated size may be larger than the cache's name states. */
-	size = kmt_slab_kmalloc_size(&simulation->kernel, class->bytes_req);
+	size = kmt_slab_kmalloc_size(&slabs->kernel, class->bytes_req);
 	name = kmt_slab_kmalloc_name(size, class->gfp_flags);
 	kmalloc.object_size = size;
 	kmalloc.size = class->bytes_alloc;
 	kmalloc.name = name;
-	return get_cache(simulation, &kmalloc);
+	return get_cache(slabs, &kmalloc);
 }
 
-static guint cache_of_event(Simulation *simulation, const KmtReplay *replay,
+static guint cache_of_event(SlabReplay *slabs, const KmtReplay *replay,
 			    const KmtReplayEvent *event)
 {
 	guint32 class_id = event->object->class_id;
 	guint *number;
 
-	if (class_id >= simulation->of_class->len)
-		g_array_set_size(simulation->of_class, class_id + 1);
-	number = &g_array_index(simulation->of_class, guint, class_id);
+	if (class_id >= slabs->of_class->len)
+		g_array_set_size(slabs->of_class, class_id + 1);
+	number = &g_array_index(slabs->of_class, guint, class_id);
 	if (!*number) {
-		guint index = cache_of_class(simulation, replay, event->class);
+		guint index = cache_of_class(slabs, replay, event->class);
 
 		*number = index == NO_CACHE ? NO_CACHE : index + 1;
 	}
@@ -115,44 +113,42 @@ static guint cache_of_event(Simulation *simulation, const KmtReplay *replay,
 static void simulate(gpointer user, const KmtReplay *replay,
 		     const KmtReplayEvent *event)
 {
-	Simulation *simulation = user;
-	guint cache = cache_of_event(simulation, replay, event);
+	SlabReplay *slabs = user;
+	guint cache = cache_of_event(slabs, replay, event);
 	KmtSlabHandle *handle;
 
 	if (cache == NO_CACHE || event->op == KMT_REPLAY_DEFER)
 		return;
-	if (event->slot >= simulation->handles->len)
-		g_array_set_size(simulation->handles, event->slot + 1);
-	handle =
-		&g_array_index(simulation->handles, KmtSlabHandle, event->slot);
-	kmt_slab_simulator_advance(simulation->simulator, event->now);
+	if (event->slot >= slabs->handles->len)
+		g_array_set_size(slabs->handles, event->slot + 1);
+	handle = &g_array_index(slabs->handles, KmtSlabHandle, event->slot);
+	kmt_slab_simulator_advance(slabs->simulator, event->now);
 	if (event->op == KMT_REPLAY_ALLOC)
-		*handle = kmt_slab_simulator_alloc(simulation->simulator, cache,
+		*handle = kmt_slab_simulator_alloc(slabs->simulator, cache,
 						   event->cpu);
 	else
-		kmt_slab_simulator_release(simulation->simulator, cache,
-					   *handle, event->cpu);
-	simulation->n_events++;
+		kmt_slab_simulator_release(slabs->simulator, cache, *handle,
+					   event->cpu);
+	slabs->n_events++;
 }
 
 /* Let the timers of SLAB expire until the end. */
 static void end(gpointer user, G_GNUC_UNUSED const KmtReplay *replay,
 		gint64 now)
 {
-	Simulation *simulation = user;
+	SlabReplay *slabs = user;
 
-	kmt_slab_simulator_advance(simulation->simulator, now);
+	kmt_slab_simulator_advance(slabs->simulator, now);
 }
 
-static void print_cache(const Simulation *simulation, const SimulatedName *name)
+static void print_cache(const SlabReplay *slabs, const SimulatedName *name)
 {
 	const KmtInputSlabRow *row =
-		kmt_input_slab_table_find(simulation->slabs, name->name);
+		kmt_input_slab_table_find(slabs->table, name->name);
 	KmtSlabFigures figures;
 	guint64 objects;
 
-	kmt_slab_simulator_figures(simulation->simulator, name->index,
-				   &figures);
+	kmt_slab_simulator_figures(slabs->simulator, name->index, &figures);
 	objects = figures.slabs * name->geometry.objects;
 	printf("%s %" G_GSIZE_FORMAT " %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT
 	       " %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT
@@ -169,24 +165,23 @@ static void print_cache(const Simulation *simulation, const SimulatedName *name)
 		puts(" - - - -");
 }
 
-static void print_figures(const Simulation *simulation)
+static void print_figures(const SlabReplay *slabs)
 {
 	GHashTableIter iter;
 	gpointer value;
 
-	printf("# events: %" G_GUINT64_FORMAT "\n", simulation->n_events);
-	g_hash_table_iter_init(&iter, simulation->by_name);
+	printf("# events: %" G_GUINT64_FORMAT "\n", slabs->n_events);
+	g_hash_table_iter_init(&iter, slabs->by_name);
 	while (g_hash_table_iter_next(&iter, NULL, &value))
-		print_cache(simulation, value);
+		print_cache(slabs, value);
 }
 
 /* Simulate all events of a capture. Return FALSE if its kernel is unknown. */
 static gboolean run(const KmtCaptureReport *report)
 {
-	Simulation simulation = {
-		.slabs = kmt_input_slab_table_new(report->capture)};
+	SlabReplay slabs = {.table = kmt_input_slab_table_new(report->capture)};
 	KmtReplayConsumer consumer = {
-		.on_event = simulate, .on_end = end, .user = &simulation};
+		.on_event = simulate, .on_end = end, .user = &slabs};
 	KmtReplayOptions options = {
 		.capture = report->capture,
 		.symbolizer = report->symbolizer,
@@ -197,29 +192,26 @@ static gboolean run(const KmtCaptureReport *report)
 		.jobs = 1,
 		.clock_tolerance_ns =
 			report->plan.aggregate.clock_tolerance_ns};
-	gboolean is_known =
-		kmt_slab_kernel_of_capture(report->capture, simulation.slabs,
-					   &simulation.kernel) !=
-		KMT_SLAB_KERNEL_UNKNOWN;
+	gboolean is_known = kmt_slab_kernel_of_capture(
+				    report->capture, slabs.table,
+				    &slabs.kernel) != KMT_SLAB_KERNEL_UNKNOWN;
 
 	if (is_known) {
 		g_autoptr(KmtReplay) replay = NULL;
 
-		simulation.simulator =
-			kmt_slab_simulator_new(&simulation.kernel);
-		simulation.by_name = g_hash_table_new_full(
-			g_str_hash, g_str_equal, NULL, free_name);
-		simulation.of_class = g_array_new(FALSE, TRUE, sizeof(guint));
-		simulation.handles =
-			g_array_new(FALSE, TRUE, sizeof(KmtSlabHandle));
+		slabs.simulator = kmt_slab_simulator_new(&slabs.kernel);
+		slabs.by_name = g_hash_table_new_full(g_str_hash, g_str_equal,
+						      NULL, free_name);
+		slabs.of_class = g_array_new(FALSE, TRUE, sizeof(guint));
+		slabs.handles = g_array_new(FALSE, TRUE, sizeof(KmtSlabHandle));
 		replay = kmt_replay_run(&options, &consumer, 1);
-		print_figures(&simulation);
-		kmt_slab_simulator_free(simulation.simulator);
-		g_hash_table_unref(simulation.by_name);
-		g_array_unref(simulation.of_class);
-		g_array_unref(simulation.handles);
+		print_figures(&slabs);
+		kmt_slab_simulator_free(slabs.simulator);
+		g_hash_table_unref(slabs.by_name);
+		g_array_unref(slabs.of_class);
+		g_array_unref(slabs.handles);
 	}
-	kmt_input_slab_table_free(simulation.slabs);
+	kmt_input_slab_table_free(slabs.table);
 	return is_known;
 }
 
