@@ -8,7 +8,7 @@
 #include "lib/input/slab-table.h"
 #include "lib/slab/slab-geometry.h"
 
-/* What the properties of a kernel are based on. */
+/* Origin of the properties of a kernel. */
 typedef enum {
 	KMT_SLAB_KERNEL_UNKNOWN, /* the release is missing or before 6.1, or the
 				  * allocator is neither SLUB nor SLAB */
