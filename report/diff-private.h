@@ -25,8 +25,9 @@ typedef struct {
 	GArray *rows; /* KmtDiffRow */
 	/* For each dimension of --by its places, or NULL. */
 	KmtDiffPlaces *places[KMT_N_DIMENSIONS];
-	GPtrArray *builds; /* char *: build IDs; a capture without a build ID
-			    * has an entry of its own that equals no other */
+	/* char *: build ID or boot ID. A capture without both has an entry of
+	 * its own, NULL. */
+	GPtrArray *builds;
 	/* For each capture and field, the figure of a line that the capture
 	 * does not have. */
 	GPtrArray *absent; /* KmtFigure[], one for each field */
