@@ -16,6 +16,8 @@ static const struct {
 	{"allocate_slab", KMT_KIND_PAGES, KMT_KIND_SLAB, FALSE},
 	{"new_slab", KMT_KIND_PAGES, KMT_KIND_SLAB, FALSE},
 	{"cache_grow_begin", KMT_KIND_PAGES, KMT_KIND_SLAB, FALSE},
+	{"cache_alloc_refill", KMT_KIND_PAGES, KMT_KIND_SLAB, FALSE},
+	{"fallback_alloc", KMT_KIND_PAGES, KMT_KIND_SLAB, FALSE},
 	{"kmem_getpages", KMT_KIND_PAGES, KMT_KIND_SLAB, FALSE},
 	{"slob_new_pages", KMT_KIND_PAGES, KMT_KIND_SLAB, FALSE},
 	{"alloc_vmap_area", KMT_KIND_SLAB, KMT_KIND_VMALLOC, FALSE},

@@ -41,10 +41,16 @@ KmtDiffRows *kmt_diff_rows_new(KmtDiff *diff)
 	rows->builds = g_ptr_array_new_with_free_func(g_free);
 	rows->memory = g_ptr_array_new_with_free_func(g_free);
 	rows->absent = g_ptr_array_new_with_free_func(g_free);
-	for (i = 0; i < diff->by->n; i++)
-		if (has_places(diff->by->dimensions[i]))
-			rows->places[i] = kmt_diff_places_new(diff->strings,
-							      diff->memory);
+	for (i = 0; i < diff->by->n; i++) {
+		KmtDimension dimension = diff->by->dimensions[i];
+
+		/* A function may allocate memory of several kinds. */
+		if (has_places(dimension))
+			rows->places[i] = kmt_diff_places_new(
+				dimension == KMT_BY_CALLSITE ||
+					dimension == KMT_BY_STACK,
+				diff->strings, diff->memory);
+	}
 	return rows;
 }
 
