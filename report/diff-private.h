@@ -25,8 +25,9 @@ typedef struct {
 	GArray *rows; /* KmtDiffRow */
 	/* For each dimension of --by its places, or NULL. */
 	KmtDiffPlaces *places[KMT_N_DIMENSIONS];
-	GPtrArray *builds; /* char *: build IDs; a capture without a build ID
-			    * has an entry of its own that equals no other */
+	/* char *: build ID or boot ID. A capture without both has an entry of
+	 * its own, NULL. */
+	GPtrArray *builds;
 	/* For each capture and field, the figure of a line that the capture
 	 * does not have. */
 	GPtrArray *absent; /* KmtFigure[], one for each field */
@@ -37,6 +38,12 @@ typedef struct {
 KmtDiffRows *kmt_diff_rows_new(KmtDiff *diff);
 void kmt_diff_rows_free(KmtDiffRows *rows);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtDiffRows, kmt_diff_rows_free)
+
+/* Set the text and, if the dimension has places, the place of value @i of a
+ * group of @build. */
+void kmt_diff_rows_add_value(KmtDiffRows *rows, const KmtReport *report,
+			     const KmtGroup *group, guint i, guint build,
+			     KmtDiffRow *row);
 
 /*
  * Add the groups of the capture that @report has read, and its description to
