@@ -75,6 +75,10 @@ void kmt_diff_guess(KmtDiff *diff);
  */
 void kmt_diff_cell_compute(const KmtDiff *diff, KmtDiffCell *cell);
 
+/* Collect the warnings of all captures in diff->warnings, and warn about
+ * captures that are hardly comparable. */
+void kmt_diff_add_warnings(KmtDiff *diff);
+
 /* Set the cells of all lines and kinds from their values. */
 void kmt_diff_compute_cells(KmtDiff *diff);
 
