@@ -25,8 +25,9 @@ typedef struct {
 	GArray *rows; /* KmtDiffRow */
 	/* For each dimension of --by its places, or NULL. */
 	KmtDiffPlaces *places[KMT_N_DIMENSIONS];
-	GPtrArray *builds; /* char *: build IDs; a capture without a build ID
-			    * has an entry of its own that equals no other */
+	/* char *: build ID or boot ID. A capture without both has an entry of
+	 * its own, NULL. */
+	GPtrArray *builds;
 	/* For each capture and field, the figure of a line that the capture
 	 * does not have. */
 	GPtrArray *absent; /* KmtFigure[], one for each field */
@@ -55,7 +56,7 @@ gboolean kmt_diff_rows_add(KmtDiffRows *rows, const KmtCaptureReport *report,
 /* A line and the data that matches it. */
 typedef struct {
 	KmtDiffLine line;   /* the first member */
-	KmtFigure *values;  /* for each field those of all captures */
+	KmtFigure *values;  /* for each field the values in all captures */
 	guint next_capture; /* number of the last capture that has the line,
 			     * plus 1 */
 	KmtDiffTraits base, new; /* of the captures of each side */
@@ -73,6 +74,10 @@ void kmt_diff_guess(KmtDiff *diff);
  * number of a field.
  */
 void kmt_diff_cell_compute(const KmtDiff *diff, KmtDiffCell *cell);
+
+/* Collect the warnings of all captures in diff->warnings, and warn about
+ * captures that are hardly comparable. */
+void kmt_diff_add_warnings(KmtDiff *diff);
 
 /* Set the cells of all lines and kinds from their values. */
 void kmt_diff_compute_cells(KmtDiff *diff);
