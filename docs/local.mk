@@ -2,6 +2,7 @@
 EXTRA_DIST += \
 	docs/architecture.md \
 	docs/benchmarks.md \
+	docs/continuous-integration.md \
 	docs/definitions.md \
 	docs/glossary.md \
 	docs/html-report.png \

@@ -37,11 +37,11 @@ static void print_code(FILE *out, const char *text)
 	fputs("</code>", out);
 }
 
+/* Print a cell with numbers and the program's own words, which have no markup.
+ */
 static void print_cell(FILE *out, const char *text)
 {
-	fputs("| ", out);
-	print_plain(out, text);
-	fputc(' ', out);
+	fprintf(out, "| %s ", text);
 }
 
 static void print_headings(FILE *out, const char *const *headings)
@@ -161,9 +161,7 @@ void kmt_gate_markdown(const KmtGate *gate, FILE *out)
 	g_autofree char *noise = kmt_gate_noise_text(gate);
 	guint i;
 
-	fputs("## Kernel memory\n\n", out);
-	print_plain(out, counts);
-	fputs("\n\n", out);
+	fprintf(out, "## Kernel memory\n\n%s\n\n", counts);
 	print_overview(gate, out);
 	for (i = 0; i < gate->verdicts->len; i++) {
 		const KmtGateVerdict *verdict = gate->verdicts->pdata[i];
@@ -175,7 +173,5 @@ void kmt_gate_markdown(const KmtGate *gate, FILE *out)
 	print_plain(out, base);
 	fputs("<br>\nNew: ", out);
 	print_plain(out, new);
-	fputs("<br>\nNoise: ", out);
-	print_plain(out, noise);
-	fputc('\n', out);
+	fprintf(out, "<br>\nNoise: %s\n", noise);
 }

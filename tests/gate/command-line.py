@@ -52,6 +52,15 @@ class Options(GateCase):
                       "most 1 % or 64 KiB: --by directory, --time ,booted\n",
                       done.stdout)
 
+    def test_rules_of_the_recipe(self):
+        """docs/continuous-integration.md has a valid file of rules."""
+        path = os.path.join(SRCDIR, "docs", "continuous-integration.md")
+        with open(path, encoding="utf-8") as f:
+            rules = f.read().split("`memory.rules`:\n\n```\n")[1].split("```")[0]
+        done = run("--check", self.write("rules", rules))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.stdout.count("\n"), 6)
+
     def test_operands(self):
         base = self.live("base", alpha=1)
         rules = self.write("rules", "live does not grow")

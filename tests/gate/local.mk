@@ -9,6 +9,7 @@ KMT_GATE_TESTS = \
 	tests/gate/captures.py \
 	tests/gate/command-line.py \
 	tests/gate/outputs.py \
+	tests/gate/random-rules.py \
 	tests/gate/verdicts.py
 TESTS += $(KMT_GATE_TESTS)
 EXTRA_DIST += $(KMT_GATE_TESTS)

@@ -229,6 +229,38 @@ static void test_errors(void)
 	}
 }
 
+/* Random words are a rule, no rule, or an error with a message. */
+static void test_random(void)
+{
+	static const char *const words[] = {
+		"live",	   "allocs", "frag",   "no",	"new",	"leak",
+		"at",	   "most",   "mark:a", "by",	"cpu",	"function,kind",
+		"of",	   "slab",   "cache",  "for",	"size", "1-2",
+		"per",	   "second", "grows",  "1",	"%",	"or",
+		"2KiB",	   "below",  "does",   "not",	"grow", "\"",
+		"\"x y\"", ",",	     "#",      "name:", "and",	"candidate",
+		"to",	   "from",   "points", "is",	"",	"\xff",
+	};
+	guint i, n;
+
+	for (i = 0; i < 20000; i++) {
+		g_autoptr(GString) line = g_string_new(NULL);
+		g_autoptr(GError) error = NULL;
+		KmtGateRule *rule = NULL;
+
+		for (n = g_test_rand_int_range(0, 12); n; n--)
+			g_string_append_printf(line, "%s%s",
+					       words[g_test_rand_int_range(
+						       0, G_N_ELEMENTS(words))],
+					       g_test_rand_bit() ? " " : ", ");
+		if (!kmt_gate_rule_parse(line->str, &rule, &error)) {
+			g_assert_nonnull(error);
+			g_assert_null(rule);
+		}
+		kmt_gate_rule_free(rule);
+	}
+}
+
 /* A new field of the report needs a unit here. */
 static void test_units(void)
 {
@@ -256,6 +288,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/rules/leaks", test_leaks);
 	g_test_add_func("/rules/no-rule", test_no_rule);
 	g_test_add_func("/rules/errors", test_errors);
+	g_test_add_func("/rules/random", test_random);
 	g_test_add_func("/rules/units", test_units);
 	return g_test_run();
 }

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """kmemtrace-gate: the verdict of each form of a rule, one capture on each side."""
 
+import os
 import unittest
 
-from gate_case import Alloc, GateCase, Recording
+from gate_case import TEXT, Alloc, GateCase, Recording
 
 PASSED, EXCEEDED, UNDECIDED = "PASSED", "EXCEEDED", "CANNOT BE DECIDED"
 
@@ -147,6 +148,31 @@ class Bounds(GateCase):
                     "live for size 512- and kind kmalloc does not grow\n"
                     "live for callsite alpha, does not grow\n",
                     base, new, 2, PASSED, PASSED, EXCEEDED)
+
+
+class Directories(GateCase):
+    """Rules by directory, with the source lines of allocation tags."""
+
+    def capture(self, name, *allocs):
+        """Write a capture with tags; return its path."""
+        path = self.record(name, *allocs, abi_version="3")
+        with open(os.path.join(path, "tags"), "w", encoding="ascii") as file:
+            file.write("# kmemtrace: tags\n"
+                       "# columns: address went module line function file\n"
+                       "# dropped: 0\n"
+                       f"{TEXT + 0x10:x} - - 20 alpha fs/ext4/a.c\n"
+                       f"{TEXT + 0x110:x} - - 30 beta mm/b.c\n")
+        return path
+
+    def test_directories(self):
+        base = self.capture("base", Alloc("alpha", 1000), Alloc("beta", 1000))
+        new = self.capture("new", Alloc("alpha", 1000), Alloc("beta", 1030))
+        text = self.judged("live by directory, grows by at most 1 % or 29 B\n"
+                           "live by directory, grows by at most 1 % or 30 B\n"
+                           "live by directory fs/* does not grow\n",
+                           base, new, 2, EXCEEDED, PASSED, PASSED)
+        self.assertIn("slab mm: 1000 B -> 1030 B (+30 B, +3.00 %), limit 1029 B",
+                      text)
 
 
 class Time(GateCase):
