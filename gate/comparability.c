@@ -170,7 +170,8 @@ static void check_cpus(KmtGateVerdict *verdict, const KmtDiff *diff)
 	}
 }
 
-/* Records of version 1 lack kinds of memory. */
+/* Add a reason if the records of a capture lack kinds of memory that another
+ * capture has, as records of version 1 do. */
 static void check_kinds(KmtGateVerdict *verdict, const KmtDiff *diff)
 {
 	const KmtDiffCapture *first = diff->captures->pdata[0];

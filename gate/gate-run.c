@@ -54,7 +54,8 @@ static gboolean fits_dimensions(const RuleGroup *group, const char *by)
 	return !by || !group->by || strcmp(by, group->by) == 0;
 }
 
-/* RuleGroup the rules. The caller frees the array. */
+/* Return the rules in groups that share a comparison. The caller frees the
+ * array. */
 static GPtrArray *group_rules(const GPtrArray *rules)
 {
 	GPtrArray *groups = g_ptr_array_new_with_free_func(group_free);
@@ -201,7 +202,8 @@ static void judge_group(KmtGate *gate, const RuleGroup *group,
 	}
 }
 
-/* The captures lack what the rules of the group need, such as a mark. */
+/* Give the rules of the group no verdict, because a capture lacks what they
+ * need, such as a mark. */
 static void refuse_group(KmtGate *gate, const RuleGroup *group,
 			 const char *reason)
 {

@@ -66,9 +66,9 @@ static void print_verdict(const KmtGate *gate, const KmtGateVerdict *verdict,
 		print_line(gate, verdict, "  ", verdict->lines->pdata[i], out);
 	if (shown < verdict->lines->len)
 		fprintf(out, "    and %u more\n", verdict->lines->len - shown);
-	if (verdict->next)
+	if (verdict->nearest)
 		print_line(gate, verdict,
-			   "nearest to its limit: ", verdict->next, out);
+			   "nearest to its limit: ", verdict->nearest, out);
 }
 
 void kmt_gate_text(const KmtGate *gate, FILE *out)

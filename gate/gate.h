@@ -28,9 +28,9 @@ typedef struct {
 } KmtGate;
 
 /*
- * Read the captures that @options names and judge them by @rules, which the
- * result owns. Return NULL if a capture cannot be read. The caller frees the
- * result.
+ * Read the captures that @options names and judge them by @rules, of which the
+ * result keeps a reference. Return NULL if a capture cannot be read. The caller
+ * frees the result.
  */
 KmtGate *kmt_gate_run(const KmtGateOptions *options, GPtrArray *rules,
 		      GError **error);

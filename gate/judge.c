@@ -383,7 +383,7 @@ static void set_verdict(KmtGateVerdict *verdict, const KmtDiff *diff,
 		verdict->outcome = KMT_GATE_EXCEEDED;
 	for (i = 0; !verdict->lines->len && i < judgements->len; i++)
 		if (has_grown(&first[i])) {
-			verdict->next = copy_line(diff, &first[i]);
+			verdict->nearest = copy_line(diff, &first[i]);
 			break;
 		}
 }

@@ -59,7 +59,7 @@ static gboolean parse_words(KmtGateParser *parser, GError **error)
 
 /*
  * Check that lines distinguish kmalloc and cache if the rule judges one of
- * them. The sums of the kinds do.
+ * them. The sums of the kinds always distinguish them.
  */
 static gboolean check_kinds(const KmtGateRule *rule, GError **error)
 {

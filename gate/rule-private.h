@@ -28,7 +28,8 @@ static inline const KmtGateWord *kmt_gate_peek(const KmtGateParser *parser,
  * quoted word is no keyword.
  */
 gboolean kmt_gate_sees(const KmtGateParser *parser, const char *phrase);
-/* Skip the words of @phrase if kmt_gate_sees() finds them; return whether. */
+/* Skip the words of @phrase if they are the next ones. Return whether they
+ * were. */
 gboolean kmt_gate_skip(KmtGateParser *parser, const char *phrase);
 
 /*

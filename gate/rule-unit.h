@@ -40,7 +40,7 @@ typedef struct {
 const char *kmt_gate_number_parse(const char *text, KmtGateNumber *number);
 
 /*
- * Set number->factor to that of a unit suffix, such as "KiB" for
+ * Set number->factor to the factor of a unit suffix, such as "KiB" for
  * KMT_GATE_UNIT_BYTES. An empty suffix is valid for bytes and counts. Return
  * FALSE if @unit has no such suffix.
  */

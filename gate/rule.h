@@ -21,7 +21,7 @@ typedef enum {
 
 /*
  * The limit of a rule. A figure passes if it is within the share of the base or
- * within the amount; both have the value 0 for "does not grow".
+ * within the amount. "does not grow" is an amount of 0.
  */
 typedef struct {
 	gboolean has_percent;

@@ -8,7 +8,8 @@
 
 /*
  * Return whether a rule with the kinds of "of", or 0, judges memory of @kind.
- * Without "of", these are all lines, or the sums that do not overlap.
+ * Without "of", a rule judges all lines, or the sums slab, pages, percpu, and
+ * vmalloc.
  */
 static gboolean selects_kind(guint kinds, KmtKind kind, gboolean is_sum)
 {
@@ -22,16 +23,34 @@ static gboolean selects_kind(guint kinds, KmtKind kind, gboolean is_sum)
 	       kmt_kind_is_slab(kind);
 }
 
+/*
+ * Return whether the value of a dimension matches the glob. The value of a
+ * function or call site also matches by the name of the function, without its
+ * offset, its module, and the suffix that a compiler adds.
+ */
+static gboolean matches_glob(const KmtGateSelection *selection,
+			     const char *text)
+{
+	g_autofree char *function = NULL;
+
+	if (!selection->glob || g_pattern_match_simple(selection->glob, text))
+		return TRUE;
+	if (selection->dimension != KMT_BY_FUNCTION &&
+	    selection->dimension != KMT_BY_CALLSITE)
+		return FALSE;
+	function = g_strndup(text, strcspn(text, "+ ."));
+	return g_pattern_match_simple(selection->glob, function);
+}
+
 static gboolean matches_globs(const KmtGateRule *rule, const KmtDiffLine *line)
 {
 	guint i;
 
 	for (i = 0; i < rule->selections->len; i++) {
-		const char *glob =
-			g_array_index(rule->selections, KmtGateSelection, i)
-				.glob;
+		const KmtGateSelection *selection =
+			&g_array_index(rule->selections, KmtGateSelection, i);
 
-		if (glob && !g_pattern_match_simple(glob, line->texts[i]))
+		if (!matches_glob(selection, line->texts[i]))
 			return FALSE;
 	}
 	return TRUE;

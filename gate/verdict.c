@@ -34,7 +34,7 @@ void kmt_gate_verdict_free(KmtGateVerdict *verdict)
 		return;
 	g_ptr_array_unref(verdict->lines);
 	g_ptr_array_unref(verdict->reasons);
-	kmt_gate_line_free(verdict->next);
+	kmt_gate_line_free(verdict->nearest);
 	g_free(verdict);
 }
 

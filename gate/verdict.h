@@ -32,13 +32,13 @@ typedef struct {
 typedef struct {
 	const KmtGateRule *rule;
 	KmtGateOutcome outcome;
-	guint n_lines;	    /* lines that were judged */
-	GPtrArray *lines;   /* KmtGateLine that exceed, the largest excess
-			     * first */
-	guint n_noise;	    /* lines beyond the limit, but within noise */
-	KmtGateLine *next;  /* if no line exceeds, the line nearest to its
-			     * limit; NULL: no line grew */
-	GPtrArray *reasons; /* char *: why the rule cannot be decided */
+	guint n_lines;	      /* lines that were judged */
+	GPtrArray *lines;     /* KmtGateLine that exceed, the largest excess
+			       * first */
+	guint n_noise;	      /* lines beyond the limit, but within noise */
+	KmtGateLine *nearest; /* if no line exceeds, the line nearest to its
+			       * limit; NULL: no line grew */
+	GPtrArray *reasons;   /* char *: why the rule cannot be decided */
 } KmtGateVerdict;
 
 KmtGateVerdict *kmt_gate_verdict_new(const KmtGateRule *rule);

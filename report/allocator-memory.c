@@ -16,6 +16,8 @@ static const struct {
 	{"allocate_slab", KMT_KIND_PAGES, KMT_KIND_SLAB, FALSE},
 	{"new_slab", KMT_KIND_PAGES, KMT_KIND_SLAB, FALSE},
 	{"cache_grow_begin", KMT_KIND_PAGES, KMT_KIND_SLAB, FALSE},
+	{"cache_alloc_refill", KMT_KIND_PAGES, KMT_KIND_SLAB, FALSE},
+	{"fallback_alloc", KMT_KIND_PAGES, KMT_KIND_SLAB, FALSE},
 	{"kmem_getpages", KMT_KIND_PAGES, KMT_KIND_SLAB, FALSE},
 	{"slob_new_pages", KMT_KIND_PAGES, KMT_KIND_SLAB, FALSE},
 	{"alloc_vmap_area", KMT_KIND_SLAB, KMT_KIND_VMALLOC, FALSE},
@@ -33,8 +35,8 @@ static const struct {
 /* Allocating functions have this suffix since Linux 6.10. */
 #define SUFFIX "_noprof"
 
-/* Return the name of the function that allocated, without a suffix of the
- * compiler, or NULL. The caller frees the string. */
+/* Return the name of the function that allocated, or NULL. The caller frees the
+ * string. */
 static char *allocating_function(const KmtGroups *groups, const KmtGroup *group)
 {
 	const KmtBy *by = groups->options.by;
@@ -60,8 +62,6 @@ static char *allocating_function(const KmtGroups *groups, const KmtGroup *group)
 					  &symbol))
 			name = g_strdup(symbol.name);
 	}
-	if (name)
-		name[strcspn(name, ".")] = '\0';
 	return name;
 }
 
@@ -69,20 +69,22 @@ static gboolean is_function(const char *name, const char *function)
 {
 	gsize n = strlen(function);
 
-	return strncmp(name, function, n) == 0 &&
-	       (!name[n] || strcmp(name + n, SUFFIX) == 0);
+	if (strncmp(name, function, n) != 0)
+		return FALSE;
+	if (g_str_has_prefix(name + n, SUFFIX))
+		n += strlen(SUFFIX);
+	return !name[n] || name[n] == '.';
 }
 
-gboolean kmt_allocator_memory_holds(const KmtAggregate *aggregate,
-				    const KmtGroup *group, gboolean all,
-				    KmtKind *objects)
+gboolean kmt_allocator_memory_of_function(const KmtAggregate *aggregate,
+					  const char *function, KmtKind kind,
+					  gboolean all, KmtKind *objects)
 {
-	g_autofree char *name = allocating_function(aggregate->groups, group);
 	guint i;
 
-	for (i = 0; name && i < G_N_ELEMENTS(allocators); i++) {
-		if (!is_function(name, allocators[i].function) ||
-		    kmt_kind_layer(group->kind) != allocators[i].kind)
+	for (i = 0; i < G_N_ELEMENTS(allocators); i++) {
+		if (kmt_kind_layer(kind) != allocators[i].kind ||
+		    !is_function(function, allocators[i].function))
 			continue;
 		if (allocators[i].with_objects && !all)
 			return FALSE;
@@ -90,4 +92,14 @@ gboolean kmt_allocator_memory_holds(const KmtAggregate *aggregate,
 		return aggregate->kinds[*objects].allocs > 0;
 	}
 	return FALSE;
+}
+
+gboolean kmt_allocator_memory_holds(const KmtAggregate *aggregate,
+				    const KmtGroup *group, gboolean all,
+				    KmtKind *objects)
+{
+	g_autofree char *name = allocating_function(aggregate->groups, group);
+
+	return name && kmt_allocator_memory_of_function(
+			       aggregate, name, group->kind, all, objects);
 }

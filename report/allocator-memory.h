@@ -18,4 +18,10 @@ gboolean kmt_allocator_memory_holds(const KmtAggregate *aggregate,
 				    const KmtGroup *group, gboolean all,
 				    KmtKind *objects);
 
+/* As kmt_allocator_memory_holds(), for a group of @kind whose allocating
+ * function has the name @function, with any suffix of the compiler. */
+gboolean kmt_allocator_memory_of_function(const KmtAggregate *aggregate,
+					  const char *function, KmtKind kind,
+					  gboolean all, KmtKind *objects);
+
 #endif

@@ -47,7 +47,7 @@ static double *reals_of(const KmtFigure *values, guint n)
 
 static double spread_of(const KmtFigure *values, guint n)
 {
-	g_autofree double *reals = reals_of(values, n);
+	g_autofree double *reals = n > 1 ? reals_of(values, n) : NULL;
 
 	return reals ? kmt_noise_spread(reals, n) : 0;
 }
@@ -193,23 +193,17 @@ static int compare_magnitudes(const KmtFigure *a, const KmtFigure *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The diff and the number of the field of a list. */
-typedef struct {
-	const KmtDiff *diff;
-	guint field;
-} DiffOrder;
-
-/* Return the magnitude by which a line sorts. */
-static KmtFigure weight_of(const DiffOrder *order, const KmtDiffLine *line)
+/* Return the magnitude by which a line sorts in the list of a field. */
+static KmtFigure weight_of(const KmtDiff *diff, guint field,
+			   const KmtDiffLine *line)
 {
-	KmtFigure own = magnitude_of(line->cells[order->field].difference);
+	KmtFigure own = magnitude_of(line->cells[field].difference);
 	KmtFigure objects, rest;
 
 	if (!line->holds_objects)
 		return own;
-	objects = magnitude_of(order->diff->kinds[line->objects]
-				       .cells[order->field]
-				       .difference);
+	objects = magnitude_of(
+		diff->kinds[line->objects].cells[field].difference);
 	rest = kmt_figure_difference(&own, &objects);
 	if (rest.type == KMT_FIGURE_NONE)
 		return own;
@@ -218,26 +212,27 @@ static KmtFigure weight_of(const DiffOrder *order, const KmtDiffLine *line)
 	return rest;
 }
 
-static gint compare_lines(gconstpointer a, gconstpointer b, gpointer user)
+/* A line with the values by which it sorts. */
+typedef struct {
+	KmtDiffLine *line;
+	KmtFigure weight;
+	double rounded; /* weight, which decides if it differs */
+	gboolean exceeds;
+	gboolean differs;
+} SortedLine;
+
+static gint compare_lines(gconstpointer a, gconstpointer b)
 {
-	const DiffOrder *order = user;
-	const KmtDiffLine *x = *(KmtDiffLine *const *)a;
-	const KmtDiffLine *y = *(KmtDiffLine *const *)b;
-	gboolean x_exceeds = x->cells[order->field].noise == KMT_NOISE_EXCEEDS;
-	gboolean y_exceeds = y->cells[order->field].noise == KMT_NOISE_EXCEEDS;
-	KmtFigure v, w;
+	const SortedLine *x = a, *y = b;
 	int result;
 
-	if (x_exceeds != y_exceeds)
-		return x_exceeds ? -1 : 1;
-	v = weight_of(order, x);
-	w = weight_of(order, y);
-	result = -compare_magnitudes(&v, &w);
-	if (result)
-		return result;
+	if (x->exceeds != y->exceeds)
+		return x->exceeds ? -1 : 1;
+	if (x->rounded != y->rounded)
+		return x->rounded > y->rounded ? -1 : 1;
+	result = -compare_magnitudes(&x->weight, &y->weight);
 	/* Lines that differ are before lines that do not. */
-	return kmt_figure_is_nonzero(&y->cells[order->field].difference) -
-	       kmt_figure_is_nonzero(&x->cells[order->field].difference);
+	return result ? result : y->differs - x->differs;
 }
 
 /* Add a line to the sums of its kind. */
@@ -255,10 +250,14 @@ static void add_to_rest(const KmtDiff *diff, KmtDiffList *list,
 	}
 }
 
-static void sum_rest(const KmtDiff *diff, KmtDiffList *list, guint field)
+void kmt_diff_list_limit(const KmtDiff *diff, KmtDiffList *list, guint field,
+			 guint max_lines)
 {
 	guint n = diff->captures->len, i;
 
+	list->n_shown = MIN(max_lines, list->lines->len);
+	memset(list->n_rest, 0, sizeof(list->n_rest));
+	g_free(list->rest_values);
 	list->rest_values = g_new0(KmtFigure, KMT_N_KINDS * n);
 	for (i = list->n_shown; i < list->lines->len; i++)
 		add_to_rest(diff, list, list->lines->pdata[i], field);
@@ -277,24 +276,35 @@ KmtDiffList *kmt_diff_list_new(const KmtDiff *diff, guint field,
 			       guint64 max_lines)
 {
 	KmtDiffList *list = g_new0(KmtDiffList, 1);
-	DiffOrder order = {diff, field};
+	g_autoptr(GArray) sorted =
+		g_array_new(FALSE, FALSE, sizeof(SortedLine));
 	guint i;
 
-	list->lines = g_ptr_array_new();
 	for (i = 0; i < diff->lines->len; i++) {
 		KmtDiffLine *line = diff->lines->pdata[i];
 		const KmtDiffCell *cell = &line->cells[field];
+		SortedLine entry = {
+			.line = line,
+			.exceeds = cell->noise == KMT_NOISE_EXCEEDS,
+			.differs = kmt_figure_is_nonzero(&cell->difference)};
 
 		if (!has_figure(diff, cell))
 			continue;
-		g_ptr_array_add(list->lines, line);
-		list->n_exceeds += cell->noise == KMT_NOISE_EXCEEDS;
+		entry.weight = weight_of(diff, field, line);
+		entry.rounded = kmt_figure_real(&entry.weight);
+		g_array_append_val(sorted, entry);
+		list->n_exceeds += entry.exceeds;
 		list->n_varying += vary(cell->values, diff->captures->len);
 	}
-	g_ptr_array_sort_with_data(list->lines, compare_lines, &order);
-	list->n_shown = max_lines ? (guint)MIN(max_lines, list->lines->len)
-				  : list->lines->len;
-	sum_rest(diff, list, field);
+	/* The sort is stable: other lines keep the order of diff->lines. */
+	g_array_sort(sorted, compare_lines);
+	list->lines = g_ptr_array_sized_new(sorted->len);
+	for (i = 0; i < sorted->len; i++)
+		g_ptr_array_add(list->lines,
+				g_array_index(sorted, SortedLine, i).line);
+	kmt_diff_list_limit(diff, list, field,
+			    max_lines ? (guint)MIN(max_lines, G_MAXUINT)
+				      : G_MAXUINT);
 	return list;
 }
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Only the lines with the most allocated bytes are compared with each other. */
-#define MAX_LINES 500
+#define MAX_LINES 200
 /* Fewer allocations are no evidence, because many call sites have them. */
 #define MIN_ALLOCS 10
 
@@ -101,10 +101,10 @@ static void compare_functions(Guess *guess, const KmtDiffPlace *a,
 	n = kmt_diff_name_length(x->function);
 	if (n == kmt_diff_name_length(y->function) &&
 	    strncmp(x->function, y->function, n) == 0) {
-		if (g_strcmp0(x->module, y->module) == 0)
-			return;
 		guess->score = 2;
-		guess->reason = "the function is in another module";
+		guess->reason = g_strcmp0(x->module, y->module) == 0
+					? "the same function"
+					: "the function is in another module";
 	} else if (same_size && g_strcmp0(x->module, y->module) == 0 &&
 		   are_variants(x->function, y->function)) {
 		guess->score = 1;
@@ -125,9 +125,14 @@ static void rate(const KmtDiff *diff, Guess *guess)
 	if (a->line.kind != b->line.kind || i == G_MAXUINT ||
 	    !has_names(diff->by->dimensions[i]))
 		return;
-	if (a->line.base_places[i] && b->line.new_places[i])
+	if (a->line.base_places[i] && b->line.new_places[i]) {
+		/* Code of one build did not move. */
+		if (kmt_diff_place_build(a->line.base_places[i]) ==
+		    kmt_diff_place_build(b->line.new_places[i]))
+			return;
 		compare_functions(guess, a->line.base_places[i],
 				  b->line.new_places[i], same_size);
+	}
 	if (guess->score == 0 && same_size && count > 0.9 &&
 	    MIN(a->base.allocs, b->new.allocs) >= MIN_ALLOCS) {
 		guess->score = 0.1;

@@ -289,6 +289,9 @@ static void add_line(Document *document, const KmtDiffLine *line)
 	}
 	add_places(document, "callsite_frames", KMT_BY_CALLSITE, line);
 	add_places(document, "stack_frames", KMT_BY_STACK, line);
+	kmt_json_text(json, "objects_of",
+		      line->holds_objects ? kmt_kind_name(line->objects)
+					  : NULL);
 	add_guess(document, line);
 	kmt_json_begin_object(json, "figures");
 	add_cells(document, line->cells);

@@ -2,6 +2,7 @@
 /* Combines the rows of all captures to lines. */
 #include "config.h"
 
+#include "report/diff-key.h"
 #include "report/diff-private.h"
 
 #include <string.h>
@@ -18,16 +19,16 @@ static char *key_of(const KmtDiffRows *rows, const KmtDiffRow *row,
 	GString *key = g_string_new(NULL);
 	guint i;
 
-	g_string_printf(key, "%u %u", ordinal, (guint)row->kind);
+	kmt_diff_key_number(key, ordinal);
+	kmt_diff_key_number(key, row->kind);
 	for (i = 0; i < rows->diff->by->n; i++) {
 		if (rows->places[i])
-			g_string_append_printf(
-				key, "\n%" G_GUINT32_FORMAT,
-				kmt_diff_places_at(rows->places[i],
-						   row->places[i])
-					->code);
+			kmt_diff_key_number(key,
+					    kmt_diff_places_at(rows->places[i],
+							       row->places[i])
+						    ->code);
 		else
-			g_string_append_printf(key, "\n%s", row->texts[i]);
+			kmt_diff_key_text(key, row->texts[i]);
 	}
 	return g_string_free(key, FALSE);
 }
@@ -148,7 +149,9 @@ static int compare_texts(const char *a, const char *b)
 {
 	guint64 x, y;
 
-	if (g_ascii_string_to_unsigned(a, 10, 0, G_MAXUINT64, &x, NULL) &&
+	/* g_ascii_string_to_unsigned() makes an error for other texts. */
+	if (g_ascii_isdigit(*a) && g_ascii_isdigit(*b) &&
+	    g_ascii_string_to_unsigned(a, 10, 0, G_MAXUINT64, &x, NULL) &&
 	    g_ascii_string_to_unsigned(b, 10, 0, G_MAXUINT64, &y, NULL))
 		return x < y ? -1 : x > y;
 	return strcmp(a, b);

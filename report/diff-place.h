@@ -6,10 +6,11 @@
  * Within a build, places are equal if their functions, modules and offsets are.
  * Across builds, offsets differ. Places match if they have the same functions
  * and modules, ignoring suffixes that the compiler adds to a function's name,
- * and if they have corresponding ranks among the places with these names. The
- * ranks follow from the order of the offsets. A capture may lack some of the
- * places, so kmt_diff_align() finds the pairs that are most similar in kinds,
- * sizes, counts, offsets and source lines.
+ * and the same rank among the places with these names and of their kind. A
+ * capture may lack some of the places, so kmt_diff_align() finds the pairs in
+ * this order that are most similar in sizes, counts, offsets and source lines.
+ * The compiler may also exchange blocks of code. Places without a partner
+ * therefore match in another order if they are very similar.
  */
 #ifndef KMEMTRACE_REPORT_DIFF_PLACE_H
 #define KMEMTRACE_REPORT_DIFF_PLACE_H
@@ -39,7 +40,7 @@ double kmt_diff_traits_count_ratio(const KmtDiffTraits *a,
 
 /* A place in one build. */
 typedef struct {
-	KmtDiffPlace place;
+	KmtDiffPlace place; /* the first member */
 	guint build;
 	/* Distance of the first function from _stext, or 0. Distinguishes
 	 * functions of the same name. */
@@ -52,6 +53,7 @@ typedef struct {
 
 /* The places of one dimension. */
 typedef struct {
+	gboolean by_kind;      /* Places of different kinds do not match. */
 	GPtrArray *places;     /* KmtDiffBuildPlace */
 	GHashTable *index;     /* build, functions, offsets -> number + 1 */
 	GStringChunk *strings; /* not owned */
@@ -59,7 +61,8 @@ typedef struct {
 } KmtDiffPlaces;
 
 /* Create an empty table. @strings and @memory must outlive its places. */
-KmtDiffPlaces *kmt_diff_places_new(GStringChunk *strings, GPtrArray *memory);
+KmtDiffPlaces *kmt_diff_places_new(gboolean by_kind, GStringChunk *strings,
+				   GPtrArray *memory);
 void kmt_diff_places_free(KmtDiffPlaces *places);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtDiffPlaces, kmt_diff_places_free)
 
@@ -80,6 +83,12 @@ static inline KmtDiffBuildPlace *kmt_diff_places_at(const KmtDiffPlaces *places,
 						    guint32 number)
 {
 	return places->places->pdata[number];
+}
+
+/* Return the build of a place that belongs to a KmtDiffPlaces. */
+static inline guint kmt_diff_place_build(const KmtDiffPlace *place)
+{
+	return ((const KmtDiffBuildPlace *)place)->build;
 }
 
 /* Return whether the function of a frame is unknown. */

@@ -38,6 +38,12 @@ KmtDiffRows *kmt_diff_rows_new(KmtDiff *diff);
 void kmt_diff_rows_free(KmtDiffRows *rows);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtDiffRows, kmt_diff_rows_free)
 
+/* Set the text and, if the dimension has places, the place of value @i of a
+ * group of @build. */
+void kmt_diff_rows_add_value(KmtDiffRows *rows, const KmtReport *report,
+			     const KmtGroup *group, guint i, guint build,
+			     KmtDiffRow *row);
+
 /*
  * Add the groups of the capture that @report has read, and its description to
  * diff->captures. @path names the capture. Return FALSE if --per has no divisor

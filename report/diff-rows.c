@@ -7,8 +7,6 @@
 #include "report/figure-arithmetic.h"
 #include "report/leaks.h"
 
-#include <string.h>
-
 static void free_capture(gpointer data)
 {
 	KmtDiffCapture *c = data;
@@ -41,10 +39,16 @@ KmtDiffRows *kmt_diff_rows_new(KmtDiff *diff)
 	rows->builds = g_ptr_array_new_with_free_func(g_free);
 	rows->memory = g_ptr_array_new_with_free_func(g_free);
 	rows->absent = g_ptr_array_new_with_free_func(g_free);
-	for (i = 0; i < diff->by->n; i++)
-		if (has_places(diff->by->dimensions[i]))
-			rows->places[i] = kmt_diff_places_new(diff->strings,
-							      diff->memory);
+	for (i = 0; i < diff->by->n; i++) {
+		KmtDimension dimension = diff->by->dimensions[i];
+
+		/* A function may allocate memory of several kinds. */
+		if (has_places(dimension))
+			rows->places[i] = kmt_diff_places_new(
+				dimension == KMT_BY_CALLSITE ||
+					dimension == KMT_BY_STACK,
+				diff->strings, diff->memory);
+	}
 	return rows;
 }
 
@@ -203,102 +207,6 @@ static void read_kinds(KmtDiff *diff, const KmtAggregate *aggregate,
 				       factor);
 }
 
-/* ---- the values ---- */
-
-static const char *intern(const KmtDiff *diff, const char *text)
-{
-	return text ? g_string_chunk_insert_const(diff->strings, text) : NULL;
-}
-
-/* Describe a call site as a frame. */
-static KmtDiffFrame frame_of(const KmtDiff *diff,
-			     const KmtSymbolizer *symbolizer,
-			     const KmtSymSite *site)
-{
-	KmtDiffFrame frame = {.position = site->address};
-	KmtSymSourceLine source;
-	KmtSymbol symbol;
-
-	/* All builds have the address 0 in common. */
-	if (!site->address)
-		frame.function = "(caller not recorded)";
-	if (!kmt_symbolizer_symbol(symbolizer, site, &symbol))
-		return frame;
-	frame.function = intern(diff, symbol.name);
-	frame.module = intern(diff, symbol.module);
-	frame.position = symbol.line ? symbol.line : symbol.offset;
-	if (kmt_symbolizer_source(symbolizer, site, &source) && source.file) {
-		g_autofree char *text =
-			g_strdup_printf("%s:%u", source.file, source.line);
-
-		frame.source = intern(diff, text);
-	}
-	return frame;
-}
-
-/* Describe the text of the dimension function or owner, "name [module]", as a
- * frame. */
-static KmtDiffFrame function_frame(const KmtDiff *diff, const char *text)
-{
-	const char *bracket = strstr(text, " [");
-	KmtDiffFrame frame = {0};
-	g_autofree char *name = NULL, *module = NULL;
-
-	if (g_str_has_prefix(text, "0x")) {
-		frame.position = g_ascii_strtoull(text, NULL, 16);
-		return frame;
-	}
-	name = bracket ? g_strndup(text, (gsize)(bracket - text))
-		       : g_strdup(text);
-	frame.function = intern(diff, name);
-	if (bracket) {
-		module = g_strndup(bracket + 2, strcspn(bracket + 2, "]"));
-		frame.module = intern(diff, module);
-	}
-	return frame;
-}
-
-/* Return the number of the place of value @i of a group. */
-static guint32 add_place(KmtDiffRows *rows, const KmtReport *report,
-			 const KmtGroup *group, guint i, guint build,
-			 const char *text)
-{
-	const KmtDiff *diff = rows->diff;
-	const KmtGroups *groups = report->aggregate->groups;
-	KmtDimension dimension = diff->by->dimensions[i];
-	g_autofree KmtDiffFrame *frames = NULL;
-	const KmtChain *chain = NULL;
-	guint64 start = 0;
-	KmtSymSite site;
-	guint n = 1, j;
-
-	if (dimension == KMT_BY_STACK) {
-		chain = kmt_groups_chain(groups, group, i);
-		n = chain->n;
-	}
-	frames = g_new0(KmtDiffFrame, n);
-	if (dimension == KMT_BY_FUNCTION || dimension == KMT_BY_OWNER) {
-		frames[0] = function_frame(diff, text);
-		return kmt_diff_places_add(rows->places[i], build, frames, 1, 0,
-					   text);
-	}
-	if (!chain)
-		kmt_groups_site(groups, group, &site);
-	for (j = 0; j < n; j++) {
-		if (chain)
-			site = kmt_groups_frame(groups, chain, j);
-		frames[j] = frame_of(diff, report->symbolizer, &site);
-		/* The start of the first function. */
-		if (j == 0)
-			start = kmt_symbolizer_kernel_offset(report->symbolizer,
-							     &site);
-		if (j == 0 && start)
-			start -= frames[0].position;
-	}
-	return kmt_diff_places_add(rows->places[i], build, frames, n, start,
-				   text);
-}
-
 /* ---- the rows ---- */
 
 /* Numbers that all rows of a capture have in common. */
@@ -309,6 +217,17 @@ typedef struct {
 	GHashTable *leaks; /* const KmtGroup *: leak candidates */
 } RowsOfCapture;
 
+/* Set row->holds_objects from the function that allocated. */
+static void set_objects(const KmtReport *report, KmtDimension dimension,
+			const KmtDiffPlace *place, KmtDiffRow *row)
+{
+	/* An owner called the allocating function. */
+	if (dimension != KMT_BY_OWNER && place->frames[0].function)
+		row->holds_objects = kmt_allocator_memory_of_function(
+			report->aggregate, place->frames[0].function, row->kind,
+			TRUE, &row->objects);
+}
+
 static void add_row(KmtDiffRows *rows, const KmtReport *report,
 		    const KmtGroup *group, const RowsOfCapture *common)
 {
@@ -318,8 +237,6 @@ static void add_row(KmtDiffRows *rows, const KmtReport *report,
 	KmtDiffRow row = {.capture = common->capture, .kind = group->kind};
 	gboolean is_unnamed = FALSE;
 
-	row.holds_objects = kmt_allocator_memory_holds(report->aggregate, group,
-						       TRUE, &row.objects);
 	row.is_leak = g_hash_table_contains(common->leaks, group);
 	row.traits = (KmtDiffTraits){.kinds = 1U << group->kind,
 				     .allocs = t->allocs,
@@ -332,18 +249,17 @@ static void add_row(KmtDiffRows *rows, const KmtReport *report,
 	g_ptr_array_add(rows->memory, row.places);
 	g_ptr_array_add(rows->memory, row.figures);
 	for (i = 0; i < n; i++) {
-		g_autofree char *text =
-			kmt_groups_value(report->aggregate->groups, group, i);
 		KmtDiffBuildPlace *place;
 
-		row.texts[i] = intern(diff, text);
+		kmt_diff_rows_add_value(rows, report, group, i, common->build,
+					&row);
 		if (!rows->places[i])
 			continue;
-		row.places[i] = add_place(rows, report, group, i, common->build,
-					  row.texts[i]);
 		place = kmt_diff_places_at(rows->places[i], row.places[i]);
 		kmt_diff_traits_add(&place->traits, &row.traits, row.capture);
 		is_unnamed |= kmt_diff_place_is_unnamed(&place->place);
+		set_objects(report, diff->by->dimensions[i], &place->place,
+			    &row);
 	}
 	for (i = 0; i < diff->fields->len; i++)
 		row.figures[i] =

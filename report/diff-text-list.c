@@ -153,15 +153,14 @@ static void add_rest(const KmtDiff *diff, KmtColumns *columns,
 
 /* Return the number of lines to show: without --lines 0, not those whose figure
  * did not change. */
-static guint64 lines_to_show(const KmtDiff *diff, guint field)
+static guint lines_to_show(const KmtDiff *diff, const KmtDiffList *all,
+			   guint field)
 {
 	guint64 max = diff->plan->report.max_lines;
-	g_autoptr(KmtDiffList) all = NULL;
 	guint i;
 
 	if (!max)
-		return 0;
-	all = kmt_diff_list_new(diff, field, 0);
+		return all->lines->len;
 	for (i = 0; i < all->lines->len && i < max; i++) {
 		const KmtDiffLine *line = all->lines->pdata[i];
 
@@ -233,18 +232,17 @@ static void fill_list(const KmtDiff *diff, KmtColumns *columns,
 
 void kmt_diff_text_list(const KmtDiff *diff, guint field, FILE *out)
 {
-	guint64 n = lines_to_show(diff, field);
-	g_autoptr(KmtDiffList) list = NULL;
+	g_autoptr(KmtDiffList) list = kmt_diff_list_new(diff, field, 0);
 	g_autoptr(KmtColumns) columns = NULL;
 
 	print_title(diff, field, out);
-	list = kmt_diff_list_new(diff, field, n);
 	if (!list->lines->len) {
 		fputs("none\n", out);
 		return;
 	}
-	/* 0 would show all lines. */
-	if (diff->plan->report.max_lines && !n) {
+	kmt_diff_list_limit(diff, list, field,
+			    lines_to_show(diff, list, field));
+	if (!list->n_shown) {
 		fprintf(out, "no difference in %u line%s\n", list->lines->len,
 			list->lines->len == 1 ? "" : "s");
 		return;

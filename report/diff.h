@@ -177,6 +177,10 @@ typedef struct {
  * The caller frees the list. */
 KmtDiffList *kmt_diff_list_new(const KmtDiff *diff, guint field,
 			       guint64 max_lines);
+/* Show at most @max_lines of the list of field number @field, and sum the
+ * others. */
+void kmt_diff_list_limit(const KmtDiff *diff, KmtDiffList *list, guint field,
+			 guint max_lines);
 void kmt_diff_list_free(KmtDiffList *list);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtDiffList, kmt_diff_list_free)
 

@@ -143,9 +143,12 @@ static KmtFigure mean_of(const KmtFigure *a, const KmtFigure *b)
 
 KmtFigure kmt_figure_median(const KmtFigure *figures, guint n)
 {
-	g_autofree KmtFigure *sorted = g_new(KmtFigure, MAX(n, 1));
+	g_autofree KmtFigure *sorted = NULL;
 	guint i, known = 0;
 
+	if (n == 1)
+		return figures[0];
+	sorted = g_new(KmtFigure, MAX(n, 1));
 	for (i = 0; i < n; i++)
 		if (!is_none(&figures[i]))
 			sorted[known++] = figures[i];

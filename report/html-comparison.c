@@ -2,7 +2,6 @@
 /* The comparison with the base of --diff. */
 #include "config.h"
 
-#include "report/figure-arithmetic.h"
 #include "report/html-private.h"
 #include "report/report-html.h"
 
@@ -117,20 +116,11 @@ static void add_figure(KmtHtmlReport *html, const KmtFigure *figure)
 	}
 }
 
-/* Return whether any capture has a figure other than 0. */
-static gboolean has_figure(const KmtHtmlReport *html, const KmtDiffCell *cell)
+/* Add a cell. @rank is the place of the line in the list of the field, from 1;
+ * 0 if no capture has a figure. */
+static void add_cell(KmtHtmlReport *html, const KmtDiffCell *cell, guint rank)
 {
-	guint i;
-
-	for (i = 0; i < html->diff->captures->len; i++)
-		if (kmt_figure_is_nonzero(&cell->values[i]))
-			return TRUE;
-	return FALSE;
-}
-
-static void add_cell(KmtHtmlReport *html, const KmtDiffCell *cell)
-{
-	if (!has_figure(html, cell)) {
+	if (!rank) {
 		kmt_html_null(html->data, NULL);
 		return;
 	}
@@ -146,10 +136,12 @@ static void add_cell(KmtHtmlReport *html, const KmtDiffCell *cell)
 		kmt_html_null(html->data, NULL);
 	else
 		kmt_html_fraction(html->data, NULL, cell->p);
+	kmt_html_u64(html->data, NULL, rank);
 	kmt_html_end(html->data, ']');
 }
 
-static void add_line(KmtHtmlReport *html, const KmtDiffLine *line)
+static void add_line(KmtHtmlReport *html, const KmtDiffLine *line,
+		     GPtrArray *ranks)
 {
 	guint i;
 
@@ -161,7 +153,9 @@ static void add_line(KmtHtmlReport *html, const KmtDiffLine *line)
 		      line->guess ? line->guess->texts[0] : NULL);
 	kmt_html_begin(html->data, NULL, '[');
 	for (i = 0; i < html->diff->fields->len; i++)
-		add_cell(html, &line->cells[i]);
+		add_cell(html, &line->cells[i],
+			 GPOINTER_TO_UINT(
+				 g_hash_table_lookup(ranks->pdata[i], line)));
 	kmt_html_end(html->data, ']');
 	kmt_html_end(html->data, ']');
 }
@@ -194,16 +188,37 @@ static GPtrArray *merge_lists(const GPtrArray *lists)
 	return lines;
 }
 
+/* Return for each list a table of the ranks of its lines, from 1. The caller
+ * owns the array. */
+static GPtrArray *ranks_of(const GPtrArray *lists)
+{
+	GPtrArray *ranks = g_ptr_array_new_with_free_func(
+		(GDestroyNotify)g_hash_table_unref);
+	guint i, j;
+
+	for (i = 0; i < lists->len; i++) {
+		const KmtDiffList *list = lists->pdata[i];
+		GHashTable *table = g_hash_table_new(NULL, NULL);
+
+		for (j = 0; j < list->lines->len; j++)
+			g_hash_table_insert(table, list->lines->pdata[j],
+					    GUINT_TO_POINTER(j + 1));
+		g_ptr_array_add(ranks, table);
+	}
+	return ranks;
+}
+
 static void add_lines(KmtHtmlReport *html, const GPtrArray *lists)
 {
 	g_autoptr(GPtrArray) lines = merge_lists(lists);
+	g_autoptr(GPtrArray) ranks = ranks_of(lists);
 	guint i;
 
 	kmt_html_begin(html->data, "lines", '[');
 	kmt_html_allow(html->data, ALLOWANCE);
 	for (i = 0; i < lines->len; i++) {
 		kmt_html_begin_element(html->data);
-		add_line(html, lines->pdata[i]);
+		add_line(html, lines->pdata[i], ranks);
 		if (!kmt_html_fits(html->data))
 			break;
 	}

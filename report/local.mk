@@ -27,8 +27,9 @@ REPORT_SOURCES = \
 	report/diff-cells.c \
 	report/diff-guess.c \
 	report/diff-match.c \
-	report/diff-place.c report/diff-place.h \
+	report/diff-place.c report/diff-place.h report/diff-place-match.c \
 	report/diff-rows.c \
+	report/diff-values.c \
 	report/diff-text.c report/diff-text.h \
 	report/diff-text-cells.c \
 	report/diff-text-list.c \

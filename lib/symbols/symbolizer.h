@@ -120,13 +120,8 @@ KmtSymSite kmt_symbolizer_alloc_site(const KmtSymbolizer *symbolizer,
 gboolean kmt_symbolizer_symbol(const KmtSymbolizer *symbolizer,
 			       const KmtSymSite *site, KmtSymbol *symbol);
 
-/*
- * Return the distance of a call site in the kernel itself from _stext, which
- * all boots of a build have in common. Return 0 if the call site is in a module
- * or in no known function.
- */
-guint64 kmt_symbolizer_kernel_offset(const KmtSymbolizer *symbolizer,
-				     const KmtSymSite *site);
+/* Return the address of _stext in the symbols of the capture; 0 if unknown. */
+guint64 kmt_symbolizer_stext(const KmtSymbolizer *symbolizer);
 
 /*
  * Format a return address as "function+0x1f [module]", and an allocation tag as
@@ -145,6 +140,14 @@ char *kmt_symbolizer_format(const KmtSymbolizer *symbolizer,
  */
 char *kmt_symbolizer_describe(const KmtSymbolizer *symbolizer,
 			      const KmtSymSite *site);
+
+/*
+ * As kmt_symbolizer_describe(), for a caller that has already found the symbol
+ * of the site with kmt_symbolizer_symbol(). The caller frees the string.
+ */
+char *kmt_symbolizer_describe_symbol(const KmtSymbolizer *symbolizer,
+				     const KmtSymSite *site,
+				     const KmtSymbol *symbol);
 
 /*
  * Find the source location of a call site, in its tag or else in the debug

@@ -770,3 +770,25 @@ step_diff_guest()
 	python3 "$kmt_top/tests/vm/diff_matches.py" "$work/diff/fast/capture" "$fast" \
 		"$work/diff/small/capture" "$vmlinux"
 }
+
+# Judge boots of a module whose table grows by 64 KiB.
+step_gate_guest()
+{
+	local built name size
+
+	kmt_build_programs "$builddir"
+	built=$("$kmt_top/vm/build" -q --module "$kmt_top/vm/regress" slub)
+	mkdir -p "$work/gate"
+	for name in base-1 base-2 grown; do
+		size=512
+		[ $name != grown ] || size=1024
+		rm -rf "$work/gate/$name"
+		"$kmt_top/vm/run" --kernel "$built" --builddir "$builddir" \
+			--out "$work/gate/$name" --disk-size 300 --append \
+			"kmemtrace.enable=yes kmemtrace.subbufs=60 kmt_regress.size=$size" \
+			"$kmt_top/vm/scenarios/regress.sh"
+		sed -n '/kmemtrace-vm: started/,$p' "$work/gate/$name/console.log"
+		kmemtrace-check "$work/gate/$name/capture"
+	done
+	python3 "$kmt_top/tests/vm/gate.py" "$work/gate" "$built"
+}

@@ -136,6 +136,20 @@ class Bounds(GateCase):
         self.judged("live by function,module below 300", base, new, 2, EXCEEDED,
                     text="slab mod_alloc [mod], mod")
 
+    def test_names_of_functions(self):
+        names = ["alpha.constprop.0", "beta"]
+        base = self.record("base", Alloc("mod_alloc", 1), functions=names)
+        new = self.record("new", *(Alloc(name, 10)
+                                   for name in (*names, "mod_alloc")),
+                          functions=names)
+        for dimension in ("function", "callsite"):
+            for glob, n in (("alpha", 1), ("alpha*", 1), ("mod_alloc", 1),
+                            ("mod", 0), ("*a*", 3), ("[mod]", 0),
+                            ("\"*[[]mod]\"", 0), ("*mod]", 1), ("?eta", 1)):
+                self.judged(f"live by {dimension} {glob}, below 99", base, new,
+                            0 if n else 3, PASSED if n else UNDECIDED,
+                            text=f"{n} line{'s' * (n > 1)} judged" if n else "")
+
     def test_nothing_selected(self):
         base = self.live("base", alpha=1)
         self.judged("live by module typo below 1 KiB", base, base, 3, UNDECIDED,

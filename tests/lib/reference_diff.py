@@ -300,10 +300,10 @@ class Comparison:
         """Check the order of the lines and the numbers of lines that exceed noise."""
         for entry in document["fields"]:
             cells = [line["figures"][entry["field"]] for line in self.lines]
-            order = [cells[i] for i in entry["order"]]
-            expect(len(set(entry["order"])) == len(order), entry["field"], "order")
-            ranks = [(cell["noise"] != "exceeds", -abs(cell["difference"] or 0))
-                     for cell in order]
+            ranks = [(cells[i]["noise"] != "exceeds",
+                      -self.weight(document, entry["field"], self.lines[i]))
+                     for i in entry["order"]]
+            expect(len(set(entry["order"])) == len(ranks), entry["field"], "order")
             expect(ranks == sorted(ranks), entry["field"], "is not sorted")
             varying = [cell for cell in cells
                        if None not in self.values(cell)
@@ -311,6 +311,17 @@ class Comparison:
             expect(entry["varying"] == len(varying), "varying", entry)
             expect(entry["exceeding"] == sum(cell["noise"] == "exceeds"
                                              for cell in cells), "exceeding", entry)
+
+    @staticmethod
+    def weight(document, field, line):
+        """Return the number by which a line sorts: memory of an allocator counts only
+        as far as the objects in it do not explain the difference."""
+        own = abs(line["figures"][field]["difference"] or 0)
+        if line["objects_of"] is None:
+            return own
+        kind = document["kinds"].get(line["objects_of"])
+        objects = kind and kind[field]["difference"]
+        return own if objects is None else max(0, own - abs(objects))
 
     # ---- other formats ----
 

@@ -61,6 +61,31 @@ class Matching(DiffCase):
             "96 96 0 1.000 aligned kmalloc f+0x20",
             "128 128 0 1.000 aligned kmalloc f+0x30"])
 
+    def test_exchanged(self):
+        """The compiler exchanged two blocks of the function."""
+        base = self.capture(site("f", 0x10, 5, 184, 192), site("f", 0x40, 5, 13, 16),
+                            site("f", 0x60, 1, 32, 32), site("f", 0x80, 3, 1376, 2048),
+                            site("f", 0x90, 3, 1376, 2048))
+        new = self.capture(site("f", 0x18, 5, 200, 256), site("f", 0x42, 3, 1376, 2048),
+                           site("f", 0x52, 3, 1376, 2048), site("f", 0x70, 5, 13, 16),
+                           site("f", 0x8a, 2, 32, 32), build="bbbb")
+        self.assertEqual(self.live(base, new), [
+            "960 1280 +320 1.333 aligned kmalloc f+0x18",
+            "32 64 +32 2.000 aligned kmalloc f+0x8a",
+            "6144 6144 0 1.000 aligned kmalloc f+0x42",
+            "6144 6144 0 1.000 aligned kmalloc f+0x52",
+            "80 80 0 1.000 aligned kmalloc f+0x70"])
+
+    def test_other_kind_between(self):
+        """Call sites of two kinds may have another order."""
+        base = self.capture(site("f", 0x10, 3, 500, 512),
+                            site("f", 0x20, 3, 208, 208, "cache"))
+        new = self.capture(site("f", 0x10, 3, 208, 208, "cache"),
+                           site("f", 0x20, 1, 2000, 2048), build="bbbb")
+        self.assertEqual(self.live(base, new), [
+            "1536 2048 +512 1.333 aligned kmalloc f+0x20",
+            "624 624 0 1.000 aligned cache f+0x10"])
+
     def test_changed_size(self):
         """The only call site of a function matches even if its size changed."""
         base = self.capture(site("f", 0x10, 1, 100))

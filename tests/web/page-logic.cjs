@@ -172,15 +172,15 @@ const tests = {
 			[0, 1, 2, 3, 4, 5]);
 	},
 
-	/** Rows that exceed noise come first, then the largest differences. */
+	/** Rows have the order of their ranks; lines without a figure are absent. */
 	comparison() {
 		const model = kmt.model.read(JSON.stringify({
 			names: ["slab", "f+0x1", "g+0x2", "h+0x3", "old+0x4"],
 			comparison: {
 				fields: [{ name: "live" }, { name: "allocs" }],
-				lines: [[0, 1, 0, -1, [[10, 30, 20, 1, 0, 0.4], null]],
-					[0, 2, 3, 4, [[0, 5, 5, 2, 2, 0.1], [0, 1, 1, 0, 0, null]]],
-					[0, 3, 2, -1, [[90, 0, -90, 1, 1, 0.4], 7]], null],
+				lines: [[0, 1, 0, -1, [[10, 30, 20, 1, 0, 0.4, 3], null]],
+					[0, 2, 3, 4, [[0, 5, 5, 2, 2, 0.1, 1], [0, 1, 1, 0, 0, null, 1]]],
+					[0, 3, 2, -1, [[90, 0, -90, 1, 1, 0.4, 2], 7]], null],
 			},
 		}));
 		const [rows, allocs] = [0, 1].map((field) => kmt.comparison.rows(model, field));

@@ -12,10 +12,15 @@
 		unknown: "losses not known",
 	};
 
-	/** Show a figure; "~" marks those that losses affect. */
-	function figure(number, unit, isDoubtful) {
+	/** Mark a figure with "~" if losses affect it. */
+	function mark(shown, isDoubtful) {
 		return el("span", {}, isDoubtful ? el("span", { title: "Losses affect this figure" },
-			"~") : null, value(number, unit));
+			"~") : null, shown);
+	}
+
+	/** Show a difference with its sign. */
+	function signed(row, unit) {
+		return el("span", {}, row.difference > 0 ? "+" : null, value(row.difference, unit));
 	}
 
 	function noiseText(row) {
@@ -41,11 +46,11 @@
 			{ key: "kindName", title: "Kind", unit: "text", class: "short",
 				value: (row) => row.kindName },
 			number("base", "Base", "Value of the base; the median of several captures",
-				{ cell: (row) => figure(row.base, field.unit, row.doubtfulBase) }),
+				{ cell: (row) => mark(value(row.base, field.unit), row.doubtfulBase) }),
 			number("current", "New", "Value of this side; the median of several captures",
-				{ cell: (row) => figure(row.current, field.unit, row.doubtfulNew) }),
+				{ cell: (row) => mark(value(row.current, field.unit), row.doubtfulNew) }),
 			number("difference", "Difference", "New minus base",
-				{ cell: (row) => figure(row.difference, field.unit,
+				{ cell: (row) => mark(signed(row, field.unit),
 					row.doubtfulBase || row.doubtfulNew) }),
 			number("ratio", "Ratio", "New divided by base", { unit: "rate" }),
 			{ key: "noise", title: "Noise", unit: "text", class: "short",
@@ -79,9 +84,9 @@
 				comparison.smallest_p.toFixed(3) + ", above the error rate of " +
 				comparison.error_rate + ".";
 		return format.grouped(field.exceeding) + " of " + format.grouped(field.varying) +
-			" lines with different values exceed noise; by chance, up to " +
+			" lines with different values exceed noise. If nothing had changed, up to " +
 			format.grouped(Math.ceil(field.varying * comparison.error_rate)) +
-			" would (error rate " + comparison.error_rate + ", smallest possible p-value " +
+			" would on average (error rate " + comparison.error_rate + ", smallest possible p-value " +
 			comparison.smallest_p.toFixed(3) + ").";
 	}
 

@@ -10,40 +10,26 @@
 
 	/** Return the cell of a line for a field as an object. */
 	function cellOf(given) {
-		const [base, current, difference, noise, doubt, p] = kmt.model.list(given);
+		const [base, current, difference, noise, doubt, p, rank] = kmt.model.list(given);
 
 		return {
 			base: known(base), current: known(current), difference: known(difference),
 			ratio: base > 0 && kmt.format.isNumber(current) ? current / base : null,
-			noise: NOISE[noise] || NOISE[0], p: known(p),
+			noise: NOISE[noise] || NOISE[0], p: known(p), rank: known(rank),
 			doubtfulBase: Boolean(doubt & 1), doubtfulNew: Boolean(doubt & 2),
 		};
 	}
 
-	/** Order rows: first those that exceed noise, then by the size of the difference. */
-	function compareRelevance(a, b) {
-		return (b.noise === "exceeds") - (a.noise === "exceeds") ||
-			Math.abs(b.difference || 0) - Math.abs(a.difference || 0) || a.index - b.index;
-	}
-
-	/**
-	 * Return the rows of field number i, the most relevant one first, with their rank
-	 * from 1.
-	 */
+	/** Return the rows of field number i, the most relevant one first. */
 	function rows(model, i) {
-		const all = kmt.model.list(model.comparison.lines).map((given, index) => {
+		return kmt.model.list(model.comparison.lines).map((given, index) => {
 			const [kind, name, match, guess, cells] = kmt.model.list(given);
 
 			return Object.assign({
 				index, kindName: model.name(kind, ""), name: model.name(name),
 				match: MATCH[match] || MATCH[0], guess: model.name(guess, ""),
 			}, cellOf(kmt.model.list(cells)[i]));
-		}).filter((row) => row.base !== null || row.current !== null).sort(compareRelevance);
-
-		all.forEach((row, rank) => {
-			row.rank = rank + 1;
-		});
-		return all;
+		}).filter((row) => row.rank !== null).sort((a, b) => a.rank - b.rank);
 	}
 
 	kmt.comparison = { rows };
