@@ -38,9 +38,20 @@ class Boots:
         """Return the path of the capture of a boot."""
         return self.path(f"{side}-{number:03}.tar.zst")
 
-    def captures(self, side, wanted):
-        """Return the paths of the first captures of a side."""
-        return [self.capture(side, number) for number in range(1, wanted + 1)]
+    def unpack(self, wanted, folder):
+        """Unpack the first captures of each side into a folder, and return {side: [path of
+        each capture]}."""
+        found = {side: [] for side in SIDES}
+        for side in SIDES:
+            for number in range(1, wanted + 1):
+                target = os.path.join(folder, f"{side}-{number:03}")
+                os.mkdir(target)
+                packed = self.capture(side, number)
+                if subprocess.run(["tar", "-C", target, "-xf", packed],
+                                  check=False).returncode:
+                    raise BenchError(f"tar cannot unpack {packed} into {target}: see above")
+                found[side].append(os.path.join(target, "capture"))
+        return found
 
     def kernel_tree(self):
         """Return the build directory of the kernel, for --source and --vmlinux."""

@@ -18,9 +18,9 @@ FAULTS = {
     "waste": ("wasted", "faulty_receive", 2000 * (2048 - 1048)),
     "spike": ("peak", "faulty_resize", 8 << 20),
 }
-# In equal boots, a line may differ by this part of its kind. Most of the noise is that of
-# processes whose memory the kernel has not yet freed.
-MAX_NOISE = 0.02
+# In equal boots, a line that exceeds noise by chance may differ by this part of its kind.
+# Most of the noise is that of processes whose memory the kernel has not yet freed.
+MAX_BY_CHANCE = 0.05
 
 
 def compare(base, new, *options):
@@ -70,10 +70,9 @@ def judge_noise(folder):
         for line in document["callsites"]:
             cell = line["figures"][field]
             total = document["kinds"][line["kind"]][field]["base"]
-            # The peak of a kind is at one time, so that its lines may be larger.
-            part = abs(cell["difference"] or 0) / max(total or 0, 1)
+            part = abs(cell["difference"]) / max(total, 1)
             largest = max(largest, part)
-            if part > MAX_NOISE:
+            if cell["noise"] == "exceeds" and part > MAX_BY_CHANCE:
                 errors.append(f"{field} of {line['callsite']} ({line['kind']}) differs by "
                               f"{cell['difference']}, {part:.1%} of its kind")
         print(f"equal boots: {field}: {entry['varying']} of {entry['lines']} lines vary, "
