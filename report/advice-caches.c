@@ -28,7 +28,7 @@ typedef struct {
 	gboolean differs[N_SIMULATIONS]; /* the layout is not the present one */
 	KmtSlabGeometry layouts[N_SIMULATIONS];
 	guint64 live; /* simulated live objects */
-} Cache;
+} AdvisedCache;
 
 typedef struct {
 	KmtSlabHandle handles[N_SIMULATIONS];
@@ -38,16 +38,16 @@ typedef struct {
 	const KmtAdviceLayout *layout;
 	KmtInputTables *tables; /* NULL: the records have no caches */
 	KmtSlabSimulator *simulators[N_SIMULATIONS];
-	GArray *caches;	  /* Cache; the index is that in the simulators */
+	GArray *caches; /* AdvisedCache; the index is that in the simulators */
 	GArray *of_class; /* guint32: index + 1 of the cache of a class; 0: not
 			   * known yet; KMT_ADVICE_NONE: none */
 	GArray *handles;  /* Handles by slot */
-} State;
+} CacheCounts;
 
 static gpointer new (const KmtAdviceContext *context)
 {
 	const KmtInputCapture *capture = context->report->capture;
-	State *state = g_new0(State, 1);
+	CacheCounts *state = g_new0(CacheCounts, 1);
 	guint i;
 
 	state->layout = context->layout;
@@ -56,7 +56,7 @@ static gpointer new (const KmtAdviceContext *context)
 	for (i = 0; i < N_SIMULATIONS; i++)
 		state->simulators[i] =
 			kmt_slab_simulator_new(&context->layout->kernel);
-	state->caches = g_array_new(FALSE, FALSE, sizeof(Cache));
+	state->caches = g_array_new(FALSE, FALSE, sizeof(AdvisedCache));
 	state->of_class = g_array_new(FALSE, TRUE, sizeof(guint32));
 	state->handles = g_array_new(FALSE, FALSE, sizeof(Handles));
 	return state;
@@ -64,7 +64,7 @@ static gpointer new (const KmtAdviceContext *context)
 
 static void free_state(gpointer data)
 {
-	State *state = data;
+	CacheCounts *state = data;
 	guint i;
 
 	for (i = 0; i < N_SIMULATIONS; i++)
@@ -76,15 +76,15 @@ static void free_state(gpointer data)
 	g_free(state);
 }
 
-static Cache *cache_at(const State *state, guint i)
+static AdvisedCache *cache_at(const CacheCounts *state, guint i)
 {
-	return &g_array_index(state->caches, Cache, i);
+	return &g_array_index(state->caches, AdvisedCache, i);
 }
 
 /* ---- layouts ---- */
 
 /* Set the layout with the smallest slabs that have little unused space. */
-static void set_smaller(const State *state, Cache *cache)
+static void set_smaller(const CacheCounts *state, AdvisedCache *cache)
 {
 	const KmtSlabKernel *kernel = &state->layout->kernel;
 	const KmtSlabGeometry *present = &cache->layouts[PRESENT];
@@ -104,7 +104,7 @@ static void set_smaller(const State *state, Cache *cache)
 }
 
 /* Set the layout of objects without padding. */
-static void set_packed(const State *state, Cache *cache)
+static void set_packed(const CacheCounts *state, AdvisedCache *cache)
 {
 	const KmtSlabGeometry *present = &cache->layouts[PRESENT];
 	gsize pointer = state->layout->kernel.pointer_size;
@@ -121,7 +121,7 @@ static void set_packed(const State *state, Cache *cache)
 }
 
 /* Set the layouts of a cache. Return FALSE if the present one is unknown. */
-static gboolean set_layouts(const State *state, Cache *cache)
+static gboolean set_layouts(const CacheCounts *state, AdvisedCache *cache)
 {
 	const KmtAdviceLayout *layout = state->layout;
 	KmtSlabGeometry *present = &cache->layouts[PRESENT];
@@ -146,9 +146,9 @@ static gboolean set_layouts(const State *state, Cache *cache)
 /* ---- simulation ---- */
 
 /* Return the index + 1 of the cache of a class, or KMT_ADVICE_NONE. */
-static guint32 find_cache(State *state, const KmtReplayClass *class)
+static guint32 find_cache(CacheCounts *state, const KmtReplayClass *class)
 {
-	Cache key = {0};
+	AdvisedCache key = {0};
 	guint i;
 
 	if (!kmt_kind_is_slab(class->kind))
@@ -170,7 +170,7 @@ static guint32 find_cache(State *state, const KmtReplayClass *class)
 	return state->caches->len;
 }
 
-static guint32 cache_of_event(State *state, const KmtReplayEvent *event)
+static guint32 cache_of_event(CacheCounts *state, const KmtReplayEvent *event)
 {
 	guint32 class_id = event->object->class_id, *cache;
 
@@ -186,7 +186,8 @@ static guint32 cache_of_event(State *state, const KmtReplayEvent *event)
 	return *cache;
 }
 
-static void simulate(State *state, const KmtReplayEvent *event, guint index)
+static void simulate(CacheCounts *state, const KmtReplayEvent *event,
+		     guint index)
 {
 	gboolean is_alloc = event->op == KMT_REPLAY_ALLOC;
 	Handles *handles;
@@ -213,7 +214,7 @@ static void simulate(State *state, const KmtReplayEvent *event, guint index)
 static void on_event(gpointer data, G_GNUC_UNUSED const KmtReplay *replay,
 		     const KmtReplayEvent *event)
 {
-	State *state = data;
+	CacheCounts *state = data;
 	guint32 cache;
 
 	if (event->op == KMT_REPLAY_DEFER)
@@ -227,11 +228,11 @@ static void on_event(gpointer data, G_GNUC_UNUSED const KmtReplay *replay,
 
 /* A cache with the figures of its simulations. */
 typedef struct {
-	const Cache *cache;
+	const AdvisedCache *cache;
 	const char *name;
 	const KmtInputSlabRow *row; /* of slabinfo, or NULL */
 	KmtSlabFigures figures[N_SIMULATIONS];
-} Candidate;
+} CacheCandidate;
 
 static gint64 page_bytes(const KmtAdviceContext *context, guint64 present,
 			 guint64 other)
@@ -241,22 +242,22 @@ static gint64 page_bytes(const KmtAdviceContext *context, guint64 present,
 	return ((gint64)present - (gint64)other) * page;
 }
 
-static gint64 live_saving(const KmtAdviceContext *context, const Candidate *c,
-			  Simulation i)
+static gint64 live_saving(const KmtAdviceContext *context,
+			  const CacheCandidate *c, Simulation i)
 {
 	return page_bytes(context, c->figures[PRESENT].pages,
 			  c->figures[i].pages);
 }
 
-static gint64 peak_saving(const KmtAdviceContext *context, const Candidate *c,
-			  Simulation i)
+static gint64 peak_saving(const KmtAdviceContext *context,
+			  const CacheCandidate *c, Simulation i)
 {
 	return page_bytes(context, c->figures[PRESENT].peak_pages,
 			  c->figures[i].peak_pages);
 }
 
-static gboolean is_saving(const KmtAdviceContext *context, const Candidate *c,
-			  Simulation i)
+static gboolean is_saving(const KmtAdviceContext *context,
+			  const CacheCandidate *c, Simulation i)
 {
 	gint64 saving = live_saving(context, c, i);
 	double bytes =
@@ -267,8 +268,8 @@ static gboolean is_saving(const KmtAdviceContext *context, const Candidate *c,
 	       peak_saving(context, c, i) >= 0;
 }
 
-static char *computation_of(const KmtAdviceContext *context, const Candidate *c,
-			    Simulation i)
+static char *computation_of(const KmtAdviceContext *context,
+			    const CacheCandidate *c, Simulation i)
 {
 	const KmtReport *report = context->report;
 	const KmtSlabFigures *present = &c->figures[PRESENT];
@@ -291,7 +292,7 @@ static char *computation_of(const KmtAdviceContext *context, const Candidate *c,
 }
 
 static void add_smaller(const KmtAdviceContext *context, KmtAdvice *advice,
-			const Candidate *c)
+			const CacheCandidate *c)
 {
 	const KmtSlabGeometry *present = &c->cache->layouts[PRESENT];
 	const KmtSlabGeometry *smaller = &c->cache->layouts[SMALLER];
@@ -312,7 +313,7 @@ static void add_smaller(const KmtAdviceContext *context, KmtAdvice *advice,
 }
 
 static void add_packed(const KmtAdviceContext *context, KmtAdvice *advice,
-		       const Candidate *c)
+		       const CacheCandidate *c)
 {
 	kmt_advice_add_change(
 		advice, "padding",
@@ -331,7 +332,7 @@ static void add_packed(const KmtAdviceContext *context, KmtAdvice *advice,
 
 /* Set the certainty by the part of the objects that the capture has. */
 static void set_certainty(const KmtAdviceContext *context, KmtAdvice *advice,
-			  const Candidate *c)
+			  const CacheCandidate *c)
 {
 	KmtAdviceEvidence evidence = {.objects = c->cache->live,
 				      .any_number = TRUE,
@@ -350,7 +351,7 @@ static void set_certainty(const KmtAdviceContext *context, KmtAdvice *advice,
 	kmt_advice_set_certainty(context, advice, &evidence);
 }
 
-static void add_finding(KmtAdviceContext *context, const Candidate *c)
+static void add_finding(KmtAdviceContext *context, const CacheCandidate *c)
 {
 	gboolean is_kmalloc = !c->cache->table;
 	KmtAdvice *advice =
@@ -382,7 +383,7 @@ static void add_finding(KmtAdviceContext *context, const Candidate *c)
 }
 
 static gboolean is_half_empty(const KmtAdviceContext *context,
-			      const Candidate *c)
+			      const CacheCandidate *c)
 {
 	const KmtSlabFigures *present = &c->figures[PRESENT];
 	double used = (double)c->cache->live *
@@ -392,9 +393,10 @@ static gboolean is_half_empty(const KmtAdviceContext *context,
 	return present->slabs >= MIN_SLABS && used < bytes * MAX_OCCUPANCY;
 }
 
-static void examine(KmtAdviceContext *context, const State *state, guint index)
+static void examine(KmtAdviceContext *context, const CacheCounts *state,
+		    guint index)
 {
-	Candidate c = {.cache = cache_at(state, index)};
+	CacheCandidate c = {.cache = cache_at(state, index)};
 	g_autofree char *kmalloc = kmt_advice_kmalloc_name(c.cache->size);
 	guint i;
 
@@ -414,7 +416,7 @@ static void examine(KmtAdviceContext *context, const State *state, guint index)
 
 static void find(gpointer data, KmtAdviceContext *context)
 {
-	const State *state = data;
+	const CacheCounts *state = data;
 	guint i;
 
 	for (i = 0; i < state->caches->len; i++)
