@@ -6,6 +6,7 @@
 #include "fuzz/scratch.h"
 #include "fuzz/target.h"
 #include "lib/output/capture-symbols.h"
+#include "report/advice.h"
 #include "report/report-options.h"
 #include "report/scale.h"
 
@@ -63,6 +64,7 @@ static char *report(const char *directory, KmtPlan *plan, guint jobs)
 		kmt_input_capture_open(operands, &plan->capture, &error);
 	g_autoptr(KmtSymbolizer) symbolizer = NULL;
 	g_autoptr(KmtAggregate) aggregate = NULL;
+	g_autoptr(KmtAdviceList) advice = NULL;
 	KmtMemoryOutput output = {0};
 
 	if (!capture ||
@@ -85,6 +87,7 @@ static char *report(const char *directory, KmtPlan *plan, guint jobs)
 	plan->report.aggregate = aggregate;
 	plan->report.warnings = warnings;
 	kmt_report_count_lost(&plan->report);
+	plan->report.advice = advice = kmt_plan_find_advice(plan);
 	/* An empty page. */
 	if (!plan->template.text)
 		plan->template.text = g_strdup("");
