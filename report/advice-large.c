@@ -205,12 +205,10 @@ static void examine(KmtAdviceContext *context, const KmtAdviceSite *site)
 	guint64 page = kmt_advice_page_size(context);
 	const KmtAdviceSize *only = NULL;
 	LargeSums live = {0}, peak = {0};
-	guint i, n = 0;
+	const KmtAdviceSize *size = kmt_advice_first_size(context->sites, site);
+	guint n = 0;
 
-	for (i = 0; i < site->sizes->len; i++) {
-		const KmtAdviceSize *size = kmt_advice_size(
-			context->sites, g_array_index(site->sizes, guint32, i));
-
+	for (; size; size = kmt_advice_next_size(context->sites, size)) {
 		if (!is_large(size, page))
 			continue;
 		add_objects(&live, size,
