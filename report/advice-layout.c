@@ -2,34 +2,25 @@
 #include "config.h"
 
 #include "report/advice-layout.h"
-#include "report/report.h"
 
 KmtAdviceLayout *kmt_advice_layout_new(const KmtInputCapture *capture)
 {
-	g_autofree char *release =
-		kmt_report_meta_value(capture, "kernel_release");
-	g_autofree char *machine = kmt_report_meta_value(capture, "machine");
-	g_autofree char *allocator =
-		kmt_report_meta_value(capture, "allocator");
-	guint64 cpus = capture->files->len, page_size = 0, word_size = 0;
 	g_autoptr(KmtAdviceLayout) layout = g_new0(KmtAdviceLayout, 1);
+	KmtSlabKernelOrigin origin;
 
-	kmt_input_capture_meta_number(capture, "cpus", &cpus);
-	kmt_input_capture_meta_number(capture, "page_size", &page_size);
-	kmt_input_capture_meta_number(capture, "word_size", &word_size);
-	layout->is_assumed = !allocator;
-	if (!release || !machine || g_strcmp0(allocator, "slob") == 0 ||
-	    !kmt_slab_kernel_init(&layout->kernel, release, machine,
-				  g_strcmp0(allocator, "slab") == 0,
-				  (guint)CLAMP(cpus, 1, 65536),
-				  (guint)MIN(page_size, G_MAXUINT32),
-				  (guint)MIN(word_size, G_MAXUINT32)))
-		return NULL;
-	return g_steal_pointer(&layout);
+	layout->slabs = kmt_input_slab_table_new(capture);
+	origin = kmt_slab_kernel_of_capture(capture, layout->slabs,
+					    &layout->kernel);
+	layout->is_assumed = origin == KMT_SLAB_KERNEL_ASSUMED;
+	return origin == KMT_SLAB_KERNEL_UNKNOWN ? NULL
+						 : g_steal_pointer(&layout);
 }
 
 void kmt_advice_layout_free(KmtAdviceLayout *layout)
 {
+	if (!layout)
+		return;
+	kmt_input_slab_table_free(layout->slabs);
 	g_free(layout);
 }
 
@@ -49,6 +40,14 @@ char *kmt_advice_layout_text(const KmtAdviceLayout *layout)
 guint64 kmt_advice_kmalloc_bytes(const KmtAdviceLayout *layout, guint64 bytes)
 {
 	return kmt_slab_kmalloc_size(&layout->kernel, bytes);
+}
+
+char *kmt_advice_kmalloc_name(guint64 size)
+{
+	gboolean in_kib = size && size % 1024 == 0;
+
+	return g_strdup_printf("kmalloc-%" G_GUINT64_FORMAT "%s",
+			       in_kib ? size / 1024 : size, in_kib ? "k" : "");
 }
 
 guint64 kmt_advice_shared_bytes(const KmtAdviceLayout *layout,

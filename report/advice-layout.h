@@ -3,17 +3,17 @@
 #ifndef KMEMTRACE_REPORT_ADVICE_LAYOUT_H
 #define KMEMTRACE_REPORT_ADVICE_LAYOUT_H
 
-#include "lib/input/capture.h"
-#include "lib/slab/slab-geometry.h"
+#include "lib/slab/capture-caches.h"
 
 typedef struct {
 	KmtSlabKernel kernel;
+	KmtInputSlabTable *slabs; /* slabinfo of the capture; may be empty */
 	/* The capture does not name its allocator; SLUB is assumed. */
 	gboolean is_assumed;
 } KmtAdviceLayout;
 
 /* Return the layout of the kernel of a capture, or NULL if the capture does not
- * name its kernel, or its allocator has no sizes of kmalloc(). The caller frees
+ * name its kernel, or its allocator is unknown to lib/slab. The caller frees
  * the layout. */
 KmtAdviceLayout *kmt_advice_layout_new(const KmtInputCapture *capture);
 void kmt_advice_layout_free(KmtAdviceLayout *layout);
@@ -25,6 +25,9 @@ char *kmt_advice_layout_text(const KmtAdviceLayout *layout);
 
 /* Return the bytes that kmalloc() allocates for a request. */
 guint64 kmt_advice_kmalloc_bytes(const KmtAdviceLayout *layout, guint64 bytes);
+/* Return the name of the kmalloc() cache of a size, such as "kmalloc-192" or
+ * "kmalloc-2k". The caller frees the string. */
+char *kmt_advice_kmalloc_name(guint64 size);
 
 /* Return the bytes of slabs that n objects occupy in a cache with this layout
  * which other objects share: n times the bytes of a slab, divided by its

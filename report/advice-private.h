@@ -45,6 +45,7 @@ typedef struct {
 } KmtAdviceDetector;
 
 extern const KmtAdviceDetector kmt_advice_sizes;
+extern const KmtAdviceDetector kmt_advice_caches;
 extern const KmtAdviceDetector kmt_advice_large;
 extern const KmtAdviceDetector kmt_advice_remote;
 extern const KmtAdviceDetector kmt_advice_short;

@@ -27,11 +27,11 @@ typedef struct {
 typedef struct {
 	const KmtAdviceSites *sites;
 	GArray *remote;
-} State;
+} RemoteCounts;
 
 static gpointer new (const KmtAdviceContext *context)
 {
-	State *state = g_new(State, 1);
+	RemoteCounts *state = g_new(RemoteCounts, 1);
 
 	state->sites = context->sites;
 	state->remote = g_array_new(FALSE, TRUE, sizeof(RemoteSite));
@@ -40,7 +40,7 @@ static gpointer new (const KmtAdviceContext *context)
 
 static void free_state(gpointer data)
 {
-	State *state = data;
+	RemoteCounts *state = data;
 
 	g_array_unref(state->remote);
 	g_free(state);
@@ -49,7 +49,7 @@ static void free_state(gpointer data)
 static void on_event(gpointer data, G_GNUC_UNUSED const KmtReplay *replay,
 		     const KmtReplayEvent *event)
 {
-	State *state = data;
+	RemoteCounts *state = data;
 	const KmtReplayObject *object = event->object;
 	guint32 number;
 	RemoteSite *site;
@@ -136,7 +136,7 @@ static gboolean is_finding(const KmtAdviceContext *context,
 
 static void find(gpointer data, KmtAdviceContext *context)
 {
-	const State *state = data;
+	const RemoteCounts *state = data;
 	guint i;
 
 	for (i = 0; i < state->remote->len; i++) {

@@ -36,11 +36,11 @@ typedef struct {
 	const KmtAdviceSites *sites;
 	GArray *short_sites;
 	guint64 limit_ns; /* objects that live less are short-lived */
-} State;
+} ShortCounts;
 
 static gpointer new (const KmtAdviceContext *context)
 {
-	State *state = g_new(State, 1);
+	ShortCounts *state = g_new(ShortCounts, 1);
 
 	state->sites = context->sites;
 	state->short_sites = g_array_new(FALSE, TRUE, sizeof(ShortSite));
@@ -50,14 +50,15 @@ static gpointer new (const KmtAdviceContext *context)
 
 static void free_state(gpointer data)
 {
-	State *state = data;
+	ShortCounts *state = data;
 
 	g_array_unref(state->short_sites);
 	g_free(state);
 }
 
 /* Return whether the task that allocated an object frees it soon. */
-static gboolean is_short_lived(const State *state, const KmtReplayEvent *event)
+static gboolean is_short_lived(const ShortCounts *state,
+			       const KmtReplayEvent *event)
 {
 	const KmtReplayObject *object = event->object;
 
@@ -71,7 +72,7 @@ static gboolean is_short_lived(const State *state, const KmtReplayEvent *event)
 static void on_event(gpointer data, G_GNUC_UNUSED const KmtReplay *replay,
 		     const KmtReplayEvent *event)
 {
-	State *state = data;
+	ShortCounts *state = data;
 	guint32 number;
 	ShortSite *site;
 
@@ -269,7 +270,7 @@ static void examine(KmtAdviceContext *context, const KmtAdviceSite *site,
 
 static void find(gpointer data, KmtAdviceContext *context)
 {
-	const State *state = data;
+	const ShortCounts *state = data;
 	guint i;
 
 	for (i = 0; i < state->short_sites->len; i++)

@@ -5,8 +5,8 @@
 #include "report/advice-private.h"
 
 static const KmtAdviceDetector *const detectors[] = {
-	&kmt_advice_sizes, &kmt_advice_large,	 &kmt_advice_remote,
-	&kmt_advice_short, &kmt_advice_together,
+	&kmt_advice_sizes,  &kmt_advice_caches, &kmt_advice_large,
+	&kmt_advice_remote, &kmt_advice_short,	&kmt_advice_together,
 };
 #define N_DETECTORS G_N_ELEMENTS(detectors)
 

@@ -52,6 +52,7 @@ REPORT_SOURCES = \
 	report/report-options.c report/report-options.h \
 	report/phases.c report/phases.h \
 	report/advice.c report/advice.h report/advice-private.h \
+	report/advice-caches.c \
 	report/advice-certainty.c \
 	report/advice-free-sites.h \
 	report/advice-json.c \

@@ -52,13 +52,13 @@ class Trace:
         self.time += ns
 
     def event(self, event_id, kind, where, ptr, sizes=(0, 0), cpu=0, pid=7,
-              flags=0, gfp=KERNEL):
+              flags=0, cache=0, gfp=KERNEL):
         """Add a record, 100 ns after the last one."""
         self.time += 100
         self.capture.add(cpu, mkcapture.event_v2(
             event_id=event_id, type_id=mkcapture.TYPES[kind], t=self.time,
             site=where, ptr=ptr, req=sizes[0], alloc=sizes[1], gfp=gfp,
-            pid=pid, flags=flags))
+            pid=pid, cache=cache, flags=flags))
 
     def alloc(self, where, req, alloc, kind="kmalloc", **fields):
         """Allocate an object; return it."""

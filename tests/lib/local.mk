@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Modules, a preloaded allocator, and reference implementations that tests share.
 EXTRA_DIST += \
-	tests/lib/advice_case.py tests/lib/boot_case.py \
+	tests/lib/advice_case.py \
+	tests/lib/boot_case.py \
 	tests/lib/ctf_files.py \
 	tests/lib/damaged_pages.py \
 	tests/lib/figures_compare.py \

@@ -89,6 +89,69 @@ class Sizes(AdviceCase):
                           advice["findings_left_out"]), (1, 1))
 
 
+class Caches(AdviceCase):
+    """Caches whose slabs are half empty."""
+
+    SLABINFO = """slabinfo - version: 2.1
+# name            <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab> : \
+tunables <limit> <batchcount> <sharedfactor> : slabdata <active_slabs> <num_slabs> \
+<sharedavail>
+kmalloc-2k {active} 160 2048 16 8 : tunables 0 0 0 : slabdata 10 10 0
+"""
+
+    def scatter(self, freed):
+        """Allocate 10 slabs of 16 objects, and free some objects of each slab."""
+        objects = [self.trace.alloc(site("first"), 2048, 2048)
+                   for _ in range(160)]
+        for i, what in enumerate(objects):
+            if i % 16 < freed:
+                self.trace.free(what, site("second"))
+
+    def test_scattered(self):
+        """One object keeps a slab of eight pages."""
+        self.scatter(15)
+        self.trace.capture.texts["slabinfo"] = self.SLABINFO.format(active=11)
+        found = self.only("cache")
+        self.assertEqual((found["cache"], found["kind"]),
+                         ("kmalloc-2k", "kmalloc"))
+        self.assertEqual(found["inputs"], {
+            "objects_live": 10, "slabs": 10, "pages": 80,
+            "slabinfo_objects": 11, "slabinfo_slabs": 10})
+        # Each object keeps one page, and the kernel keeps a few empty slabs.
+        (at_peak, live), = self.savings(found).values()
+        self.assertGreaterEqual(live, (80 - 10 - 20) * PAGE)
+        self.assertLessEqual(live, (80 - 10) * PAGE)
+        # Full slabs have no unused space.
+        self.assertEqual(at_peak, 0)
+        self.assertEqual(found["certainty"], "high")
+        self.trace.capture.texts["slabinfo"] = self.SLABINFO.format(active=160)
+        self.assertEqual(self.only("cache")["certainty"], "low")
+
+    def test_padding(self):
+        """Objects of 72 bytes in 128 waste nearly half of each slab."""
+        self.trace.capture.texts["caches"] = (
+            "# kmemtrace: caches\n"
+            "# columns: number object_size size created went name\n"
+            "1 72 256 0 - padded\n")
+        for _ in range(640):
+            self.trace.alloc(site("first"), 72, 256, kind="cache", cache=1)
+        found = self.only("cache")
+        self.assertEqual(found["cache"], "padded")
+        # 16 objects of 256 bytes or 51 of 80 bytes in a page.
+        self.assertEqual(self.savings(found),
+                         {"padding": ((40 - 13) * PAGE, (40 - 13) * PAGE)})
+
+    def test_none(self):
+        """Full slabs, and slabs of one page."""
+        self.scatter(4)
+        objects = [self.trace.alloc(site("first"), 256, 256)
+                   for _ in range(320)]
+        for i, what in enumerate(objects):
+            if i % 16:
+                self.trace.free(what, site("second"))
+        self.assertEqual(self.findings(), [])
+
+
 class Large(AdviceCase):
     """Allocations of kmalloc() of more than two pages."""
 

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Caches whose slabs are half empty. The slab layer is simulated three times:
+ * as it is, with smaller slabs, and with objects without padding.
+ */
+#include "config.h"
+
+#include "lib/base/printable.h"
+#include "report/advice-private.h"
+#include "lib/slab/simulator.h"
+
+/* A finding has at least this number of slabs, less than this share of their
+ * bytes in live objects, and saves at least this part of their pages. */
+#define MIN_SLABS     8
+#define MAX_OCCUPANCY 0.5
+#define MIN_PART      0.1
+/* Largest part of a slab without objects that a smaller slab may have. */
+#define MAX_UNUSED_PART 8
+
+typedef enum { PRESENT, SMALLER, PACKED, N_SIMULATIONS } Simulation;
+
+/* A cache, and its layout in each simulation. */
+typedef struct {
+	const KmtInputCache *table; /* NULL: a cache of kmalloc() */
+	guint64 size;	      /* allocated bytes, of a cache of kmalloc() */
+	gboolean is_selected; /* the filter selects some of its objects */
+	gboolean is_recorded; /* slabinfo has the layout */
+	gboolean differs[N_SIMULATIONS]; /* the layout is not the present one */
+	KmtSlabGeometry layouts[N_SIMULATIONS];
+	guint64 live; /* simulated live objects */
+} AdvisedCache;
+
+typedef struct {
+	KmtSlabHandle handles[N_SIMULATIONS];
+} Handles;
+
+typedef struct {
+	const KmtAdviceLayout *layout;
+	KmtInputTables *tables; /* NULL: the records have no caches */
+	KmtSlabSimulator *simulators[N_SIMULATIONS];
+	GArray *caches; /* AdvisedCache; the index is that in the simulators */
+	GArray *of_class; /* guint32: index + 1 of the cache of a class; 0: not
+			   * known yet; KMT_ADVICE_NONE: none */
+	GArray *handles;  /* Handles by slot */
+} CacheCounts;
+
+static gpointer new (const KmtAdviceContext *context)
+{
+	const KmtInputCapture *capture = context->report->capture;
+	CacheCounts *state = g_new0(CacheCounts, 1);
+	guint i;
+
+	state->layout = context->layout;
+	if (kmt_input_capture_has_owners(capture))
+		state->tables = kmt_input_tables_new(capture);
+	for (i = 0; i < N_SIMULATIONS; i++)
+		state->simulators[i] =
+			kmt_slab_simulator_new(&context->layout->kernel);
+	state->caches = g_array_new(FALSE, FALSE, sizeof(AdvisedCache));
+	state->of_class = g_array_new(FALSE, TRUE, sizeof(guint32));
+	state->handles = g_array_new(FALSE, FALSE, sizeof(Handles));
+	return state;
+}
+
+static void free_state(gpointer data)
+{
+	CacheCounts *state = data;
+	guint i;
+
+	for (i = 0; i < N_SIMULATIONS; i++)
+		kmt_slab_simulator_free(state->simulators[i]);
+	kmt_input_tables_free(state->tables);
+	g_array_unref(state->caches);
+	g_array_unref(state->of_class);
+	g_array_unref(state->handles);
+	g_free(state);
+}
+
+static AdvisedCache *cache_at(const CacheCounts *state, guint i)
+{
+	return &g_array_index(state->caches, AdvisedCache, i);
+}
+
+/* ---- layouts ---- */
+
+/* Set the layout with the smallest slabs that have little unused space. */
+static void set_smaller(const CacheCounts *state, AdvisedCache *cache)
+{
+	const KmtSlabKernel *kernel = &state->layout->kernel;
+	const KmtSlabGeometry *present = &cache->layouts[PRESENT];
+	guint order;
+
+	for (order = 0; order < present->order; order++) {
+		gsize bytes = (gsize)kernel->page_size << order;
+		gsize objects = bytes / present->size;
+
+		if (!objects || bytes % present->size > bytes / MAX_UNUSED_PART)
+			continue;
+		cache->differs[SMALLER] = kmt_slab_geometry_set_layout(
+			kernel, present->object_size, present->size,
+			(guint)objects, 1U << order, &cache->layouts[SMALLER]);
+		return;
+	}
+}
+
+/* Set the layout of objects without padding. */
+static void set_packed(const CacheCounts *state, AdvisedCache *cache)
+{
+	const KmtSlabGeometry *present = &cache->layouts[PRESENT];
+	gsize pointer = state->layout->kernel.pointer_size;
+	/* Objects with a constructor have the list of free objects behind them,
+	 * so leave room for a pointer. */
+	const KmtSlabRequest request = {
+		.object_size = (present->object_size + 2 * pointer - 1) /
+			       pointer * pointer};
+
+	if (request.object_size < present->size)
+		cache->differs[PACKED] = kmt_slab_geometry_compute(
+			&state->layout->kernel, &request,
+			&cache->layouts[PACKED]);
+}
+
+/* Set the layouts of a cache. Return FALSE if the present one is unknown. */
+static gboolean set_layouts(const CacheCounts *state, AdvisedCache *cache)
+{
+	const KmtAdviceLayout *layout = state->layout;
+	KmtSlabGeometry *present = &cache->layouts[PRESENT];
+	guint i;
+
+	if (cache->table
+		    ? !kmt_slab_geometry_of_cache(&layout->kernel,
+						  layout->slabs, cache->table,
+						  present, &cache->is_recorded)
+		    : cache->size > layout->kernel.kmalloc_max ||
+			      !kmt_slab_geometry_compute_kmalloc(
+				      &layout->kernel, cache->size, present))
+		return FALSE;
+	for (i = 1; i < N_SIMULATIONS; i++)
+		cache->layouts[i] = *present;
+	set_smaller(state, cache);
+	if (cache->table)
+		set_packed(state, cache);
+	return TRUE;
+}
+
+/* ---- simulation ---- */
+
+/* Return the index + 1 of the cache of a class, or KMT_ADVICE_NONE. */
+static guint32 find_cache(CacheCounts *state, const KmtReplayClass *class)
+{
+	AdvisedCache key = {0};
+	guint i;
+
+	if (!kmt_kind_is_slab(class->kind))
+		return KMT_ADVICE_NONE;
+	if (class->kind == KMT_KIND_KMALLOC)
+		key.size = class->bytes_alloc;
+	else if (!state->tables || !(key.table = kmt_input_tables_cache(
+					     state->tables, class->cache)))
+		return KMT_ADVICE_NONE;
+	for (i = 0; i < state->caches->len; i++)
+		if (cache_at(state, i)->table == key.table &&
+		    cache_at(state, i)->size == key.size)
+			return i + 1;
+	if (!set_layouts(state, &key))
+		return KMT_ADVICE_NONE;
+	g_array_append_val(state->caches, key);
+	for (i = 0; i < N_SIMULATIONS; i++)
+		kmt_slab_simulator_add(state->simulators[i], &key.layouts[i]);
+	return state->caches->len;
+}
+
+static guint32 cache_of_event(CacheCounts *state, const KmtReplayEvent *event)
+{
+	guint32 class_id = event->object->class_id, *cache;
+
+	if (class_id >= state->of_class->len)
+		g_array_set_size(state->of_class, class_id + 1);
+	cache = &g_array_index(state->of_class, guint32, class_id);
+	if (!*cache) {
+		*cache = find_cache(state, event->class);
+		if (*cache != KMT_ADVICE_NONE)
+			cache_at(state, *cache - 1)->is_selected |=
+				event->class->is_selected;
+	}
+	return *cache;
+}
+
+static void simulate(CacheCounts *state, const KmtReplayEvent *event,
+		     guint index)
+{
+	gboolean is_alloc = event->op == KMT_REPLAY_ALLOC;
+	Handles *handles;
+	guint i;
+
+	if (event->slot >= state->handles->len)
+		g_array_set_size(state->handles, event->slot + 1);
+	handles = &g_array_index(state->handles, Handles, event->slot);
+	cache_at(state, index)->live += is_alloc ? 1 : (guint64)-1;
+	for (i = 0; i < N_SIMULATIONS; i++) {
+		KmtSlabSimulator *simulator = state->simulators[i];
+
+		kmt_slab_simulator_advance(simulator, event->now);
+		if (is_alloc)
+			handles->handles[i] = kmt_slab_simulator_alloc(
+				simulator, index, event->cpu);
+		else
+			kmt_slab_simulator_release(simulator, index,
+						   handles->handles[i],
+						   event->cpu);
+	}
+}
+
+static void on_event(gpointer data, G_GNUC_UNUSED const KmtReplay *replay,
+		     const KmtReplayEvent *event)
+{
+	CacheCounts *state = data;
+	guint32 cache;
+
+	if (event->op == KMT_REPLAY_DEFER)
+		return;
+	cache = cache_of_event(state, event);
+	if (cache != KMT_ADVICE_NONE)
+		simulate(state, event, cache - 1);
+}
+
+/* ---- findings ---- */
+
+/* A cache with the figures of its simulations. */
+typedef struct {
+	const AdvisedCache *cache;
+	const char *name;
+	const KmtInputSlabRow *row; /* of slabinfo, or NULL */
+	KmtSlabFigures figures[N_SIMULATIONS];
+} CacheCandidate;
+
+static gint64 page_bytes(const KmtAdviceContext *context, guint64 present,
+			 guint64 other)
+{
+	gint64 page = (gint64)context->layout->kernel.page_size;
+
+	return ((gint64)present - (gint64)other) * page;
+}
+
+static gint64 live_saving(const KmtAdviceContext *context,
+			  const CacheCandidate *c, Simulation i)
+{
+	return page_bytes(context, c->figures[PRESENT].pages,
+			  c->figures[i].pages);
+}
+
+static gint64 peak_saving(const KmtAdviceContext *context,
+			  const CacheCandidate *c, Simulation i)
+{
+	return page_bytes(context, c->figures[PRESENT].peak_pages,
+			  c->figures[i].peak_pages);
+}
+
+static gboolean is_saving(const KmtAdviceContext *context,
+			  const CacheCandidate *c, Simulation i)
+{
+	gint64 saving = live_saving(context, c, i);
+	double bytes =
+		(double)page_bytes(context, c->figures[PRESENT].pages, 0);
+
+	return c->cache->differs[i] && saving >= KMT_ADVICE_MIN_SAVING &&
+	       (double)saving >= bytes * MIN_PART &&
+	       peak_saving(context, c, i) >= 0;
+}
+
+static char *computation_of(const KmtAdviceContext *context,
+			    const CacheCandidate *c, Simulation i)
+{
+	const KmtReport *report = context->report;
+	const KmtSlabFigures *present = &c->figures[PRESENT];
+	const KmtSlabFigures *other = &c->figures[i];
+	const KmtSlabGeometry *layout = &c->cache->layouts[i];
+	g_autofree char *live = kmt_advice_figure(report, c->cache->live);
+	g_autofree char *slabs = kmt_advice_figure(report, present->slabs);
+	g_autofree char *pages = kmt_advice_figure(report, present->pages);
+	g_autofree char *other_slabs = kmt_advice_figure(report, other->slabs);
+	g_autofree char *other_pages = kmt_advice_figure(report, other->pages);
+
+	return g_strdup_printf(
+		"simulation of each allocation and free: %s live objects are "
+		"in %s slabs of %u objects (%s pages); in slabs of %u pages "
+		"with %u objects of %" G_GSIZE_FORMAT
+		" bytes, they are in %s slabs (%s pages)",
+		live, slabs, c->cache->layouts[PRESENT].objects, pages,
+		1U << layout->order, layout->objects, layout->size, other_slabs,
+		other_pages);
+}
+
+static void add_smaller(const KmtAdviceContext *context, KmtAdvice *advice,
+			const CacheCandidate *c)
+{
+	const KmtSlabGeometry *present = &c->cache->layouts[PRESENT];
+	const KmtSlabGeometry *smaller = &c->cache->layouts[SMALLER];
+	gboolean is_slab =
+		context->layout->kernel.allocator == KMT_SLAB_ALLOCATOR_SLAB;
+
+	kmt_advice_add_change(
+		advice, "order",
+		g_strdup_printf("Use slabs of %u pages instead of %u, with the "
+				"kernel parameter %s_max_order=%u",
+				1U << smaller->order, 1U << present->order,
+				is_slab ? "slab" : "slub", smaller->order),
+		live_saving(context, c, SMALLER),
+		peak_saving(context, c, SMALLER),
+		computation_of(context, c, SMALLER),
+		g_strdup("The parameter limits all caches. Smaller slabs are "
+			 "allocated and freed more often."));
+}
+
+static void add_packed(const KmtAdviceContext *context, KmtAdvice *advice,
+		       const CacheCandidate *c)
+{
+	kmt_advice_add_change(
+		advice, "padding",
+		g_strdup_printf("Create the cache without SLAB_HWCACHE_ALIGN "
+				"or with a smaller alignment, so that an "
+				"object takes %" G_GSIZE_FORMAT
+				" instead of %" G_GSIZE_FORMAT " bytes",
+				c->cache->layouts[PACKED].size,
+				c->cache->layouts[PRESENT].size),
+		live_saving(context, c, PACKED),
+		peak_saving(context, c, PACKED),
+		computation_of(context, c, PACKED),
+		g_strdup("Objects share cache lines: a CPU that writes to one "
+			 "delays another CPU that uses its neighbour."));
+}
+
+/* Set the certainty by the part of the objects that the capture has. */
+static void set_certainty(const KmtAdviceContext *context, KmtAdvice *advice,
+			  const CacheCandidate *c)
+{
+	KmtAdviceEvidence evidence = {.objects = c->cache->live,
+				      .any_number = TRUE,
+				      .assumes_layout =
+					      context->layout->is_assumed &&
+					      !c->cache->is_recorded};
+
+	if (!c->row)
+		evidence.doubt = "how many objects are from before the trace "
+				 "is unknown";
+	else
+		evidence.known_share = c->row->active
+					       ? (double)c->cache->live /
+							 (double)c->row->active
+					       : 1;
+	kmt_advice_set_certainty(context, advice, &evidence);
+}
+
+static void add_finding(KmtAdviceContext *context, const CacheCandidate *c)
+{
+	gboolean is_kmalloc = !c->cache->table;
+	KmtAdvice *advice =
+		kmt_advice_add(context, KMT_ADVICE_CACHE,
+			       is_kmalloc ? KMT_KIND_KMALLOC : KMT_KIND_CACHE);
+	gboolean smaller = is_saving(context, c, SMALLER);
+	gboolean packed = is_saving(context, c, PACKED);
+	gboolean packed_first =
+		packed &&
+		(!smaller || live_saving(context, c, PACKED) >=
+				     live_saving(context, c, SMALLER));
+
+	advice->cache = kmt_printable(c->name);
+	if (packed_first)
+		add_packed(context, advice, c);
+	if (smaller)
+		add_smaller(context, advice, c);
+	if (packed && !packed_first)
+		add_packed(context, advice, c);
+	kmt_advice_add_number(advice, "objects_live", c->cache->live);
+	kmt_advice_add_number(advice, "slabs", c->figures[PRESENT].slabs);
+	kmt_advice_add_number(advice, "pages", c->figures[PRESENT].pages);
+	if (c->row) {
+		kmt_advice_add_number(advice, "slabinfo_objects",
+				      c->row->active);
+		kmt_advice_add_number(advice, "slabinfo_slabs", c->row->slabs);
+	}
+	set_certainty(context, advice, c);
+}
+
+static gboolean is_half_empty(const KmtAdviceContext *context,
+			      const CacheCandidate *c)
+{
+	const KmtSlabFigures *present = &c->figures[PRESENT];
+	double used = (double)c->cache->live *
+		      (double)c->cache->layouts[PRESENT].object_size;
+	double bytes = (double)page_bytes(context, present->pages, 0);
+
+	return present->slabs >= MIN_SLABS && used < bytes * MAX_OCCUPANCY;
+}
+
+static void examine(KmtAdviceContext *context, const CacheCounts *state,
+		    guint index)
+{
+	CacheCandidate c = {.cache = cache_at(state, index)};
+	g_autofree char *kmalloc = kmt_advice_kmalloc_name(c.cache->size);
+	guint i;
+
+	if (!c.cache->is_selected)
+		return;
+	c.name = c.cache->table ? c.cache->table->name : kmalloc;
+	/* slabinfo has the end of the recording. */
+	if (context->replay->options.stop == G_MAXINT64)
+		c.row = kmt_input_slab_table_find(state->layout->slabs, c.name);
+	for (i = 0; i < N_SIMULATIONS; i++)
+		kmt_slab_simulator_figures(state->simulators[i], index,
+					   &c.figures[i]);
+	if (is_half_empty(context, &c) &&
+	    (is_saving(context, &c, SMALLER) || is_saving(context, &c, PACKED)))
+		add_finding(context, &c);
+}
+
+static void find(gpointer data, KmtAdviceContext *context)
+{
+	const CacheCounts *state = data;
+	guint i;
+
+	for (i = 0; i < state->caches->len; i++)
+		examine(context, state, i);
+}
+
+const KmtAdviceDetector kmt_advice_caches = {.what = "half-empty caches",
+					     .needs = KMT_ADVICE_NEEDS_ALL |
+						      KMT_ADVICE_NEEDS_LAYOUT,
+					     .new = new,
+					     .free = free_state,
+					     .on_event = on_event,
+					     .find = find};
