@@ -14,6 +14,8 @@ import sys
 PAGE = 4096
 # A measured saving may differ from the prediction by this share.
 TOLERANCE = 0.1
+# The simulated slabs of kmalloc() may differ from those of the kernel by this share.
+SIMULATION_TOLERANCE = 0.05
 
 # A line of the list.
 Trial = collections.namedtuple("Trial",
@@ -81,9 +83,16 @@ def saving(base, new, trial):
     return caches[0] - caches[1], sum(grown[0].values()) - sum(grown[1].values())
 
 
-def is_near(measured, predicted):
-    """Return whether a saving is as predicted."""
-    return abs(measured - predicted) <= TOLERANCE * predicted
+def kmalloc_slabs(folder, kind):
+    """Return the bytes of the slabs of kmalloc() after a kind was made."""
+    held = slab_bytes(os.path.join(folder, "slabinfo", f"{kind}-after"))
+    return sum(bytes_held for cache, bytes_held in held.items()
+               if cache.startswith("kmalloc-"))
+
+
+def is_near(measured, predicted, tolerance=TOLERANCE):
+    """Return whether a figure is as predicted."""
+    return abs(measured - predicted) <= tolerance * predicted
 
 
 def describe(measured, predicted):
@@ -103,11 +112,11 @@ def main():
                   encoding="ascii") as f:
             if int(f.read()):
                 sys.exit(f"{folder}: events were lost")
-    wrong, sums = [], [0, 0, 0]
+    trials, wrong, sums = read_trials(args.trials), [], [0, 0, 0]
     print("| call site | bytes | objects | change | line of the advice | "
           "predicted | measured | difference | all caches |\n"
           "| --- | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: |")
-    for trial in read_trials(args.trials):
+    for trial in trials:
         number, predicted = prediction(advice, trial)
         measured, everywhere = saving(args.base, args.new, trial)
         print(f"| `{trial.function}()` | {trial.size} | {trial.objects} | "
@@ -121,6 +130,12 @@ def main():
           f"{describe(sums[1], sums[0])} | {sums[2]} |")
     if not is_near(sums[2], sums[0]):
         wrong.append(f"all caches: {sums[2]} bytes instead of {sums[0]}")
+    simulated = advice["size_classes"]["sets"][0]["slabs_at_end"]
+    held = kmalloc_slabs(args.base, trials[-1].kind)
+    print(f"\nSlabs of all sizes of kmalloc: {simulated} bytes simulated, "
+          f"{held} in slabinfo, {describe(held, simulated)}.")
+    if not is_near(held, simulated, SIMULATION_TOLERANCE):
+        wrong.append("the simulated slabs of kmalloc differ")
     if wrong:
         sys.exit("\n".join(wrong))
 
