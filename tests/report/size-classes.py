@@ -3,12 +3,14 @@
 """kmemtrace-report --advise: the sets of sizes of kmalloc(), whose figures are
 computed here from the events."""
 
+import bisect
 import collections
 import os
 import random
 import unittest
 
 from advice_case import AdviceCase, site
+from report_case import run, table
 
 PAGE = 4096
 LIMIT = 8192
@@ -20,8 +22,8 @@ Change = collections.namedtuple("Change", "time req alloc sign")
 
 
 def smallest(sizes, request):
-    """Return the size that serves a request."""
-    return min(s for s in sizes if s >= request)
+    """Return the size of a sorted list that serves a request."""
+    return sizes[bisect.bisect_left(sizes, request)]
 
 
 def fitting_order(size, objects, fraction):
@@ -82,19 +84,25 @@ def is_aligned(sizes, divisors):
 
 
 class History:
-    """The live objects after each event."""
+    """The live objects after each event in a time."""
 
-    def __init__(self, changes):
-        self.changes = changes
-        self.all = collections.Counter(
-            c.req for c in changes if c.sign > 0 and c.alloc <= LIMIT)
-        live, now, most = collections.Counter(), 0, -1
-        self.peak = None
-        for change in changes:
+    def __init__(self, changes, start=None, stop=None):
+        self.start = changes[0].time if start is None else start
+        self.stop = changes[-1].time if stop is None else stop
+        self.changes = [c for c in changes if c.time <= self.stop]
+        self.all = collections.Counter()
+        live, now, most = collections.Counter(), 0, 0
+        self.peak = collections.Counter()
+        begun = False
+        for change in self.changes:
+            if change.time >= self.start and not begun:
+                # What was live before the time is the first peak.
+                begun, most, self.peak = True, now, live.copy()
             now += change.sign * change.alloc
             if change.alloc <= LIMIT:
                 live[change.req] += change.sign
-            if now > most:
+                self.all[change.req] += begun and change.sign > 0
+            if begun and now > most:
                 most, self.peak = now, live.copy()
         self.end = live
 
@@ -103,14 +111,17 @@ class History:
         table = {c.req: smallest(sizes, c.req) - c.req
                  for c in self.changes if c.alloc <= LIMIT}
         now = largest = area = 0
-        last = self.changes[0].time
+        last = self.start
         for change in self.changes:
-            area += now * (change.time - last)
-            last = change.time
+            if change.time > last:
+                largest = max(largest, now)
+                area += now * (change.time - last)
+                last = change.time
             if change.alloc <= LIMIT:
                 now += change.sign * table[change.req]
-            largest = max(largest, now)
-        return largest, area / (last - self.changes[0].time)
+        largest = max(largest, now)
+        area += now * (self.stop - last)
+        return largest, area / (self.stop - self.start)
 
 
 class SizeClasses(AdviceCase):
@@ -137,9 +148,9 @@ class SizeClasses(AdviceCase):
         """Return the member."""
         return self.advice(*args)["size_classes"]
 
-    def check(self, found, divisors=False):
+    def check(self, found, divisors=False, time=(None, None)):
         """Compare all figures that do not need the simulator."""
-        history = History(self.changes)
+        history = History(self.changes, *time)
         sets = {s["name"]: s for s in found["sets"]}
         self.assertEqual(sets["kernel"]["sizes"], KERNEL)
         for one in found["sets"]:
@@ -194,10 +205,11 @@ class SizeClasses(AdviceCase):
     def check_addition(self, moment, objects, divisors):
         """Try each size as an additional one, the best first."""
         before = bytes_of(KERNEL, objects)
-        savings = sorted(((before - bytes_of(KERNEL + [size], objects), size)
+        savings = sorted(((before - bytes_of(sorted(KERNEL + [size]), objects),
+                           size)
                           for size in range(8, LIMIT, 8)), reverse=True)
         most = next(saved for saved, size in savings
-                    if is_aligned(KERNEL + [size], divisors))
+                    if is_aligned(sorted(KERNEL + [size]), divisors))
         if most > 0:
             # The program may round the sum of the units.
             self.assertAlmostEqual(moment["additional_size_saves"], most,
@@ -228,8 +240,8 @@ class SizeClasses(AdviceCase):
         self.assertEqual(sets["kernel"]["waste_at_peak"],
                          500 * 384 + 300 * 24)
 
-    def test_random(self):
-        """Random histories on two CPUs, with sizes above the limit."""
+    def make_random(self):
+        """Make a random history on two CPUs, with sizes above the limit."""
         seed = int(os.environ.get("KMT_SEED", random.randrange(1 << 32)))
         print(f"KMT_SEED={seed}")
         rng = random.Random(seed)
@@ -242,17 +254,58 @@ class SizeClasses(AdviceCase):
                 self.free(live.pop(rng.randrange(len(live))), rng.randrange(2))
             else:
                 live.append(self.alloc(rng.choice(requests), rng.randrange(2)))
+
+    def test_random(self):
+        """A random history."""
+        self.make_random()
         self.check(self.compared("--clock-tolerance=0"))
+
+    def test_time(self):
+        """A part of a random history: objects from before it are live in it."""
+        self.make_random()
+        # Events are 100 ns or more apart.
+        first = self.changes[0].time
+        start, stop = (self.changes[i].time + 50 for i in (500, 1200))
+        self.check(self.compared(
+            "--clock-tolerance=0",
+            f"--time={(start - first) / 1e9:.9f},{(stop - first) / 1e9:.9f}"),
+                   time=(start, stop))
+
+    def test_text(self):
+        """The text has the figures of JSON, which are doubtful after a loss."""
+        self.trace.lost = 3
+        for request in (72, 640, 5000):
+            for _ in range(100):
+                self.alloc(request)
+        found = self.compared()
+        self.assertTrue(found["doubtful"])
+        text = run("-q", "--advise", self.dir + "/capture").stdout
+        lines = table(text, "SIZES OF KMALLOC")
+        # A sentence and the headings are before the sets.
+        for one, line in zip(found["sets"], lines[1:]):
+            self.assertEqual(
+                line[:7],
+                [f"{round(one[key])}~" for key in
+                 ("waste_at_peak", "waste_at_end", "waste_average",
+                  "slabs_at_peak", "slabs_at_end")] +
+                ["yes" if one["aligned"] else "no", str(len(one["sizes"]))])
+        self.assertIn(f"One more size of the kernel, "
+                      f"{found['peak']['additional_size']}:", text)
+        for best in found["peak"]["best"]:
+            if len(best["sizes"]) == len(KERNEL) + 1:
+                self.assertIn(" ".join(map(str, best["sizes"])), text)
 
     def test_alignment(self):
         """Since Linux 6.12, a request is aligned to its largest divisor."""
-        self.trace.release = "6.12.3"
         for request in (72, 80, 96, 200, 640, 1344, 1360):
             for _ in range(50):
                 self.alloc(request)
-        found = self.compared()
-        self.assertEqual(found["guarantee"], "divisors")
-        self.check(found, divisors=True)
+        for self.trace.release in ("6.11.9", "6.12.3", "7.2.0"):
+            found = self.compared()
+            divisors = self.trace.release != "6.11.9"
+            self.assertEqual(found["guarantee"],
+                             "divisors" if divisors else "powers")
+            self.check(found, divisors)
 
     def test_omitted(self):
         """A part of the objects does not show what the sizes serve."""
