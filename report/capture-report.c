@@ -202,7 +202,7 @@ static gboolean open_capture(KmtCaptureReport *r, const char *const *operands,
 			     GError **error)
 {
 	const KmtOptions *o = r->options;
-	const KmtSymbolizerOptions symbolizer_options = {
+	KmtSymbolizerOptions symbolizer_options = {
 		.kallsyms = o->kallsyms,
 		.system_map = o->system_map,
 		.raw = o->raw_ip,
@@ -211,6 +211,16 @@ static gboolean open_capture(KmtCaptureReport *r, const char *const *operands,
 		.source = o->source,
 	};
 
+	if (r->is_base) {
+		/* Debug information of the new side is of no use for a base of
+		 * another build. */
+		if (o->base_vmlinux || o->base_debug_dir) {
+			symbolizer_options.vmlinux = o->base_vmlinux;
+			symbolizer_options.debug_dir = o->base_debug_dir;
+		}
+		if (o->base_source)
+			symbolizer_options.source = o->base_source;
+	}
 	r->warnings = g_ptr_array_new_with_free_func(g_free);
 	r->capture = kmt_input_capture_open(operands, &r->plan.capture, error);
 	if (!r->capture || !check_times(&r->plan, r->capture, error))

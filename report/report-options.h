@@ -72,6 +72,11 @@ typedef struct {
 	char **diff; /* --diff: the captures of the base side */
 	char *per;
 	char *error_rate;
+	/* As vmlinux, debug_dir and source, for the base side. NULL: those of
+	 * the new side. */
+	char *base_vmlinux;
+	char *base_debug_dir;
+	char *base_source;
 	char **operands;
 } KmtOptions;
 
