@@ -11,7 +11,7 @@ import unittest
 
 import mkcapture
 from advice_case import ATOMIC, HARDIRQ, AdviceCase, site
-from report_case import PROGRAM
+from report_case import FIXTURES, PROGRAM
 
 BUILD = os.path.abspath(os.environ.get("top_builddir", "."))
 SMALL = os.path.join(BUILD, "tests", "report", "report-small")
@@ -468,6 +468,23 @@ class Doubts(AdviceCase):
             self.assertIn("of the events were lost",
                           advice["findings"][0]["certainty_reason"])
             self.assertTrue(advice["doubtful"])
+
+    def test_sample(self):
+        """The figures of a sample are scaled."""
+        path = self.fixture("report-sample")
+        advice = self.report("--advise", path)["advice"]
+        self.assertIn("half-empty caches: the capture is a sample, which does "
+                      "not have the objects around an object",
+                      advice["not_examined"])
+
+    def test_fixtures(self):
+        """Damaged and unusual captures give a document."""
+        for name in sorted(os.listdir(FIXTURES)):
+            if name.endswith(".txt"):
+                with self.subTest(name):
+                    path = self.fixture(name[:-len(".txt")])
+                    self.assertIn("findings",
+                                  self.report("--advise", path)["advice"])
 
     def test_no_meta(self):
         """Without kmemtrace.meta, nothing is known about losses and the kernel."""
