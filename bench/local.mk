@@ -16,7 +16,7 @@ bench_readall_SOURCES = bench/readall.c
 bench_readall_LDADD = $(KMT_CLI_LIBS)
 
 # The scripts instructions and workloads compile the C files of this list.
-EXTRA_DIST += bench/README.md bench/analysis bench/benchlib.py bench/ftrace \
+EXTRA_DIST += bench/README.md bench/analysis bench/benchlib.py bench/diff bench/ftrace \
 	bench/guestlib.py bench/html bench/instructions bench/kernel bench/latency \
 	bench/lttnglib.py bench/meter.c bench/one-pass.c bench/profile.c bench/scaling \
 	bench/loss bench/stock bench/top bench/workloads

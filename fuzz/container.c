@@ -98,8 +98,9 @@ char *kmt_container_text(const KmtContainer *c, KmtContainerText which)
 void kmt_container_extract(const KmtContainer *c)
 {
 	static const char *const names[] = {
-		"kmemtrace.meta", "kallsyms", "modules", NULL,	 "caches",
-		"tasks",	  "stacks",   "marks",	 "tags", "cgroups"};
+		"kmemtrace.meta", "kallsyms", "modules", NULL,
+		"caches",	  "tasks",    "stacks",	 "marks",
+		"tags",		  "cgroups",  "slabinfo"};
 	guint i;
 
 	kmt_scratch_directory();

@@ -9,7 +9,7 @@
  *             truncated file consists of the bytes up to the end of the buffer
  *     texts, separated by NUL:
  *             kmemtrace.meta, kallsyms, modules, the words of a command line,
- *             caches, tasks, stacks, marks, tags, cgroups
+ *             caches, tasks, stacks, marks, tags, cgroups, slabinfo
  */
 #ifndef KMEMTRACE_FUZZ_CONTAINER_H
 #define KMEMTRACE_FUZZ_CONTAINER_H
@@ -29,6 +29,7 @@ typedef enum {
 	KMT_CONTAINER_MARKS,
 	KMT_CONTAINER_TAGS,
 	KMT_CONTAINER_CGROUPS,
+	KMT_CONTAINER_SLABINFO,
 	KMT_CONTAINER_TEXTS
 } KmtContainerText;
 

@@ -35,7 +35,8 @@ MAX_FILES = 8
 MAX_SIZE = 8192
 TEXTS = ("kmemtrace.meta", "kallsyms", "modules")
 # Texts after the words of the command line.
-TABLES = ("caches", "tasks", "stacks", "marks", "tags", "cgroups")
+TABLES = ("caches", "tasks", "stacks", "marks", "tags", "cgroups",
+          "slabinfo")
 WORDS = ("", "--json", "--csv", "--folded",
          "--json --by kind,cpu,node,gfp --windows 7 --cross-cpu",
          "--by function,size --live --leaks --histogram lifetime",

@@ -9,11 +9,15 @@
 #include "report/advice-private.h"
 #include "lib/slab/simulator.h"
 
-/* A finding has at least this number of slabs, less than this share of their
- * bytes in live objects, and saves at least this part of their pages. */
+/* A finding has at least this number of slabs and of live objects, less than
+ * this share of the bytes of the slabs in live objects, and saves at least this
+ * part of their pages. */
 #define MIN_SLABS     8
+#define MIN_OBJECTS   8
 #define MAX_OCCUPANCY 0.5
 #define MIN_PART      0.1
+/* The capture has at least this part of the objects that slabinfo has. */
+#define MIN_KNOWN 0.5
 /* Largest part of a slab without objects that a smaller slab may have. */
 #define MAX_UNUSED_PART 8
 
@@ -283,11 +287,11 @@ static char *computation_of(const KmtAdviceContext *context,
 
 	return g_strdup_printf(
 		"simulation of each allocation and free: %s live objects are "
-		"in %s slabs of %u objects (%s pages); in slabs of %u pages "
-		"with %u objects of %" G_GSIZE_FORMAT
+		"in %s slabs with room for %u objects each (%s pages); in "
+		"slabs of order %u with room for %u objects of %" G_GSIZE_FORMAT
 		" bytes, they are in %s slabs (%s pages)",
 		live, slabs, c->cache->layouts[PRESENT].objects, pages,
-		1U << layout->order, layout->objects, layout->size, other_slabs,
+		layout->order, layout->objects, layout->size, other_slabs,
 		other_pages);
 }
 
@@ -301,9 +305,9 @@ static void add_smaller(const KmtAdviceContext *context, KmtAdvice *advice,
 
 	kmt_advice_add_change(
 		advice, "order",
-		g_strdup_printf("Use slabs of %u pages instead of %u, with the "
+		g_strdup_printf("Use slabs of order %u instead of %u, with the "
 				"kernel parameter %s_max_order=%u",
-				1U << smaller->order, 1U << present->order,
+				smaller->order, present->order,
 				is_slab ? "slab" : "slub", smaller->order),
 		live_saving(context, c, SMALLER),
 		peak_saving(context, c, SMALLER),
@@ -330,6 +334,17 @@ static void add_packed(const KmtAdviceContext *context, KmtAdvice *advice,
 			 "delays another CPU that uses its neighbour."));
 }
 
+/* Return the part of the objects in slabinfo that the capture has; 0 if the
+ * capture has no slabinfo. */
+static double known_share(const CacheCandidate *c)
+{
+	if (!c->row)
+		return 0;
+	return c->row->active > c->cache->live
+		       ? (double)c->cache->live / (double)c->row->active
+		       : 1;
+}
+
 /* Set the certainty by the part of the objects that the capture has. */
 static void set_certainty(const KmtAdviceContext *context, KmtAdvice *advice,
 			  const CacheCandidate *c)
@@ -340,14 +355,10 @@ static void set_certainty(const KmtAdviceContext *context, KmtAdvice *advice,
 					      context->layout->is_assumed &&
 					      !c->cache->is_recorded};
 
+	evidence.known_share = known_share(c);
 	if (!c->row)
 		evidence.doubt = "how many objects are from before the trace "
 				 "is unknown";
-	else
-		evidence.known_share = c->row->active
-					       ? (double)c->cache->live /
-							 (double)c->row->active
-					       : 1;
 	kmt_advice_set_certainty(context, advice, &evidence);
 }
 
@@ -390,7 +401,8 @@ static gboolean is_half_empty(const KmtAdviceContext *context,
 		      (double)c->cache->layouts[PRESENT].object_size;
 	double bytes = (double)page_bytes(context, present->pages, 0);
 
-	return present->slabs >= MIN_SLABS && used < bytes * MAX_OCCUPANCY;
+	return present->slabs >= MIN_SLABS && c->cache->live >= MIN_OBJECTS &&
+	       used < bytes * MAX_OCCUPANCY;
 }
 
 static void examine(KmtAdviceContext *context, const CacheCounts *state,
@@ -409,6 +421,8 @@ static void examine(KmtAdviceContext *context, const CacheCounts *state,
 	for (i = 0; i < N_SIMULATIONS; i++)
 		kmt_slab_simulator_figures(state->simulators[i], index,
 					   &c.figures[i]);
+	if (c.row && known_share(&c) < MIN_KNOWN)
+		return;
 	if (is_half_empty(context, &c) &&
 	    (is_saving(context, &c, SMALLER) || is_saving(context, &c, PACKED)))
 		add_finding(context, &c);

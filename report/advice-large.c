@@ -24,15 +24,21 @@ typedef struct {
 	guint64 overhead; /* bytes that vmalloc() needs besides the pages */
 } LargeSums;
 
+static void add_bytes(guint64 *sum, guint64 objects, guint64 bytes)
+{
+	*sum = MIN(*sum + kmt_advice_product(objects, bytes),
+		   KMT_ADVICE_MAX_BYTES);
+}
+
 static void add_objects(LargeSums *sums, const KmtAdviceSize *size,
 			guint64 objects, guint64 page)
 {
 	guint64 pages = (size->bytes_req + page - 1) / page;
 
 	sums->objects += objects;
-	sums->tail += objects * (size->bytes_alloc - pages * page);
-	sums->overhead +=
-		objects * (VMALLOC_AREA_BYTES + pages * VMALLOC_PAGE_BYTES);
+	add_bytes(&sums->tail, objects, size->bytes_alloc - pages * page);
+	add_bytes(&sums->overhead, objects,
+		  VMALLOC_AREA_BYTES + pages * VMALLOC_PAGE_BYTES);
 }
 
 /* Return the bytes that vmalloc() would save. */
@@ -43,8 +49,8 @@ static gint64 vmalloc_saving(const LargeSums *sums)
 
 static gboolean is_large(const KmtAdviceSize *size, guint64 page)
 {
-	/* The limits keep sums of damaged records within 64 bits. */
-	return size->bytes_alloc > MAX_CACHE_PAGES * page &&
+	/* Damaged records can have any size. */
+	return size->bytes_alloc / page > MAX_CACHE_PAGES &&
 	       size->bytes_alloc % page == 0 &&
 	       size->bytes_req <= size->bytes_alloc &&
 	       size->bytes_alloc < G_GUINT64_CONSTANT(1) << 40;
@@ -199,12 +205,10 @@ static void examine(KmtAdviceContext *context, const KmtAdviceSite *site)
 	guint64 page = kmt_advice_page_size(context);
 	const KmtAdviceSize *only = NULL;
 	LargeSums live = {0}, peak = {0};
-	guint i, n = 0;
+	const KmtAdviceSize *size = kmt_advice_first_size(context->sites, site);
+	guint n = 0;
 
-	for (i = 0; i < site->sizes->len; i++) {
-		const KmtAdviceSize *size = kmt_advice_size(
-			context->sites, g_array_index(site->sizes, guint32, i));
-
+	for (; size; size = kmt_advice_next_size(context->sites, size)) {
 		if (!is_large(size, page))
 			continue;
 		add_objects(&live, size,

@@ -19,6 +19,8 @@
  * memory, is worth the change. */
 #define MIN_PAIRS 1000
 #define MIN_RATE  1000.0
+/* Largest object, in bytes. Only damaged records have larger ones. */
+#define MAX_BYTES (G_GUINT64_CONSTANT(1) << 30)
 
 /* The state is a KmtAdvicePairs. */
 static gpointer new (const KmtAdviceContext *context)
@@ -213,7 +215,8 @@ static void examine(KmtAdviceContext *context, KmtAdvicePair *pair)
 	for (i = 0; i < 2; i++) {
 		c.sizes[i] =
 			kmt_advice_dominating_size(context->sites, c.sites[i]);
-		if (!c.sizes[i] ||
+		if (!c.sizes[i] || c.sizes[i]->bytes_alloc > MAX_BYTES ||
+		    c.sizes[i]->bytes_req > MAX_BYTES ||
 		    kmt_advice_is_wrapper(context, &c.sites[i]->site))
 			return;
 	}

@@ -202,7 +202,7 @@ static gboolean open_capture(KmtCaptureReport *r, const char *const *operands,
 			     GError **error)
 {
 	const KmtOptions *o = r->options;
-	const KmtSymbolizerOptions symbolizer_options = {
+	KmtSymbolizerOptions symbolizer_options = {
 		.kallsyms = o->kallsyms,
 		.system_map = o->system_map,
 		.raw = o->raw_ip,
@@ -211,6 +211,16 @@ static gboolean open_capture(KmtCaptureReport *r, const char *const *operands,
 		.source = o->source,
 	};
 
+	if (r->is_base) {
+		/* Debug information of the new side is of no use for a base of
+		 * another build. */
+		if (o->base_vmlinux || o->base_debug_dir) {
+			symbolizer_options.vmlinux = o->base_vmlinux;
+			symbolizer_options.debug_dir = o->base_debug_dir;
+		}
+		if (o->base_source)
+			symbolizer_options.source = o->base_source;
+	}
 	r->warnings = g_ptr_array_new_with_free_func(g_free);
 	r->capture = kmt_input_capture_open(operands, &r->plan.capture, error);
 	if (!r->capture || !check_times(&r->plan, r->capture, error))
@@ -250,29 +260,6 @@ static gboolean read_records(KmtCaptureReport *r, const char *program,
 	return TRUE;
 }
 
-/* Replay the capture for --advise. */
-static void find_advice(KmtCaptureReport *r, const char *program)
-{
-	KmtPlan *plan = &r->plan;
-	const KmtAggregateOptions *aggregate = &plan->aggregate;
-	KmtAdviceOptions options = {
-		.replay = {.capture = r->capture,
-			   .symbolizer = r->symbolizer,
-			   .filter = &plan->filter,
-			   .tag_ends = r->aggregate->tag_ends,
-			   .start = aggregate->span.start,
-			   .stop = aggregate->span.stop,
-			   .jobs = aggregate->jobs,
-			   .clock_tolerance_ns = aggregate->clock_tolerance_ns},
-		.wrappers = plan->skip,
-		.churn_ns = aggregate->churn_ns};
-
-	begin_progress(program, r->capture, &plan->aggregate);
-	options.replay.progress = aggregate->progress;
-	r->advice = kmt_advice_new(&plan->report, &options);
-	kmt_progress_end();
-}
-
 gboolean kmt_capture_report_read(KmtCaptureReport *r,
 				 const char *const *operands,
 				 const char *program, GError **error)
@@ -290,8 +277,11 @@ gboolean kmt_capture_report_read(KmtCaptureReport *r,
 	kmt_report_count_lost(report);
 	if (!kmt_plan_check_span(&r->plan, error))
 		return FALSE;
-	if (report->shows_advice)
-		find_advice(r, program);
+	if (report->shows_advice) {
+		begin_progress(program, r->capture, &r->plan.aggregate);
+		r->advice = kmt_plan_find_advice(&r->plan);
+		kmt_progress_end();
+	}
 	report->advice = r->advice;
 	add_warnings(&r->plan, r->warnings);
 	return TRUE;

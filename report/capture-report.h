@@ -14,6 +14,9 @@
  */
 typedef struct {
 	const KmtOptions *options; /* not owned */
+	/* The next capture belongs to the base side of a comparison, which may
+	 * have debug information and sources of its own. */
+	gboolean is_base;
 	KmtPlan plan;
 	KmtInputCapture *capture;
 	KmtSymbolizer *symbolizer;

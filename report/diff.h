@@ -82,6 +82,10 @@ struct KmtDiffLine {
 	/* For each dimension the text on the base side; equal to @texts unless
 	 * the match is ALIGNED. */
 	const char *const *base_texts;
+	/* The line is memory in which an allocator keeps objects of the kind
+	 * @objects: see allocator-memory.h. */
+	gboolean holds_objects;
+	KmtKind objects;
 	/* Of a REMOVED line the ADDED line that may be the same code, and vice
 	 * versa: a guess. NULL: none. Figures of both lines stay separate. */
 	const KmtDiffLine *guess;
@@ -153,7 +157,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtDiff, kmt_diff_free)
 typedef struct {
 	/* const KmtDiffLine *: lines with a figure that is not 0 in a capture.
 	 * Lines that exceed noise are first, then lines sort by descending
-	 * absolute difference. */
+	 * absolute difference. Of a line that holds objects, the difference of
+	 * their kind is subtracted, because the objects have lines. */
 	GPtrArray *lines;
 	guint n_shown; /* the others are summed in @rest */
 	/* For each kind the number and the sums of the lines that are not
@@ -161,8 +166,9 @@ typedef struct {
 	guint n_rest[KMT_N_KINDS];
 	KmtDiffCell rest[KMT_N_KINDS];
 	KmtFigure *rest_values; /* private */
-	/* Lines whose values are not all equal. If nothing changed, at most
-	 * error_rate * n_varying of them exceed noise by chance. */
+	/* Lines whose values are all known and not all equal. If nothing
+	 * changed, at most error_rate * n_varying of them exceed noise by
+	 * chance. */
 	guint n_varying;
 	guint n_exceeds; /* lines that exceed noise */
 } KmtDiffList;
@@ -171,6 +177,10 @@ typedef struct {
  * The caller frees the list. */
 KmtDiffList *kmt_diff_list_new(const KmtDiff *diff, guint field,
 			       guint64 max_lines);
+/* Show at most @max_lines of the list of field number @field, and sum the
+ * others. */
+void kmt_diff_list_limit(const KmtDiff *diff, KmtDiffList *list, guint field,
+			 guint max_lines);
 void kmt_diff_list_free(KmtDiffList *list);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtDiffList, kmt_diff_list_free)
 

@@ -336,6 +336,11 @@ gboolean kmt_report_field_is_count(const KmtReportField *field)
 	return !field->lifetimes;
 }
 
+gboolean kmt_report_field_has_sum(const KmtReportField *field)
+{
+	return field->sums && kmt_report_field_is_count(field);
+}
+
 char *kmt_report_field_names(void)
 {
 	GString *names = g_string_new(NULL);
@@ -389,6 +394,17 @@ KmtFigure kmt_report_field_sum(const KmtReportField *field,
 	FieldInput s = {aggregate, sum, NULL, deferred};
 
 	return field->sums ? field->get(&s) : none();
+}
+
+KmtFigure kmt_report_field_kind(const KmtReportField *field,
+				const KmtAggregate *aggregate, KmtKind kind)
+{
+	FieldInput s = {aggregate, &aggregate->kinds[kind], NULL,
+			&aggregate->deferred[kind]};
+
+	/* The functions of these fields need a group. */
+	return field->lifetimes || field->get == get_at_peak ? none()
+							     : field->get(&s);
 }
 
 KmtFigure kmt_report_field_deferred(const KmtReportField *field,

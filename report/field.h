@@ -51,6 +51,10 @@ gboolean kmt_report_field_is_scaled(const KmtReportField *field);
  */
 gboolean kmt_report_field_is_count(const KmtReportField *field);
 
+/* Return whether the field counts, and its value of several groups is the sum
+ * of the values of each group. */
+gboolean kmt_report_field_has_sum(const KmtReportField *field);
+
 /* Parse a list such as "wasted,frag" into an array of const KmtReportField.
  * Return NULL on error; the error lists all fields. */
 GPtrArray *kmt_fields_parse(const char *text, GError **error);
@@ -69,6 +73,10 @@ KmtFigure kmt_report_field_sum(const KmtReportField *field,
 			       const KmtAggregate *aggregate,
 			       const KmtTotals *sum,
 			       const KmtDeferred *deferred);
+
+/* Return the field of all objects of a kind; NONE if kinds do not have it. */
+KmtFigure kmt_report_field_kind(const KmtReportField *field,
+				const KmtAggregate *aggregate, KmtKind kind);
 
 /*
  * Return a field of @deferred, the figures of a kind, a group, or a sum of

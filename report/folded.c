@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
+#include "report/folded-frame.h"
 #include "report/report.h"
-
-/*
- * Print a frame. A semicolon, blank or newline in the text would end the frame,
- * so "_" replaces these characters. @text is changed.
- */
-static void print_frame(FILE *out, char *text)
-{
-	fputc(';', out);
-	fputs(g_strdelimit(text, "; \n", '_'), out);
-}
 
 /* Print the frames of a call chain, the outermost caller first. */
 static void print_chain(const KmtReport *report, const KmtGroup *group, guint i,
@@ -29,12 +20,9 @@ static void print_chain(const KmtReport *report, const KmtGroup *group, guint i,
 		if (!kmt_symbolizer_symbol(report->symbolizer, &frame, &symbol))
 			text = g_strdup_printf("0x%016" G_GINT64_MODIFIER "x",
 					       frame.address);
-		else if (symbol.module)
-			text = g_strdup_printf("%s_[%s]", symbol.name,
-					       symbol.module);
 		else
-			text = g_strdup(symbol.name);
-		print_frame(out, text);
+			text = kmt_folded_function(symbol.name, symbol.module);
+		kmt_folded_frame(out, text);
 	}
 }
 
@@ -97,7 +85,7 @@ void kmt_report_folded(const KmtReport *report, FILE *out)
 			}
 			text = kmt_groups_value(report->aggregate->groups,
 						group, j);
-			print_frame(out, text);
+			kmt_folded_frame(out, text);
 		}
 		fprintf(out, " %" G_GUINT64_FORMAT "\n", weight);
 	}

@@ -85,14 +85,21 @@ void kmt_html_u64(KmtHtmlData *data, const char *key, guint64 value)
 	g_string_append(data->text, p);
 }
 
-void kmt_html_i64(KmtHtmlData *data, const char *key, gint64 value)
+void kmt_html_integer(KmtHtmlData *data, const char *key, gboolean negative,
+		      guint64 magnitude)
 {
-	if (value >= 0) {
-		kmt_html_u64(data, key, (guint64)value);
+	if (!negative) {
+		kmt_html_u64(data, key, magnitude);
 		return;
 	}
 	begin_value(data, key);
-	g_string_append_printf(data->text, "%" G_GINT64_FORMAT, value);
+	g_string_append_printf(data->text, "-%" G_GUINT64_FORMAT, magnitude);
+}
+
+void kmt_html_i64(KmtHtmlData *data, const char *key, gint64 value)
+{
+	kmt_html_integer(data, key, value < 0,
+			 value < 0 ? -(guint64)value : (guint64)value);
 }
 
 void kmt_html_known_u64(KmtHtmlData *data, const char *key, gboolean known,

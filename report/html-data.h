@@ -48,6 +48,8 @@ void kmt_html_end(KmtHtmlData *data, char bracket);
 /* Add a value; @key is NULL in an array. */
 void kmt_html_u64(KmtHtmlData *data, const char *key, guint64 value);
 void kmt_html_i64(KmtHtmlData *data, const char *key, gint64 value);
+void kmt_html_integer(KmtHtmlData *data, const char *key, gboolean negative,
+		      guint64 magnitude);
 void kmt_html_known_u64(KmtHtmlData *data, const char *key, gboolean known,
 			guint64 value);
 void kmt_html_flag(KmtHtmlData *data, const char *key, gboolean value);

@@ -4,6 +4,7 @@
 #define KMEMTRACE_REPORT_HTML_PRIVATE_H
 
 #include "report/groups-private.h"
+#include "report/diff.h"
 #include "report/html-data.h"
 #include "report/leaks.h"
 #include "report/report.h"
@@ -20,6 +21,7 @@ typedef struct {
 /* The report while its data is written. */
 typedef struct {
 	const KmtReport *report;
+	const KmtDiff *diff; /* NULL: no --diff */
 	KmtHtmlData *data;
 	guint n_windows;
 	guint n_kinds;
@@ -54,6 +56,8 @@ const char *kmt_html_class_text(const KmtHtmlReport *html, guint32 class_id,
 void kmt_html_add_capture(KmtHtmlReport *html); /* html-capture.c */
 void kmt_html_add_trust(KmtHtmlReport *html);
 void kmt_html_add_marks(KmtHtmlReport *html);
+/* Add nothing without --diff; html-comparison.c. */
+void kmt_html_add_comparison(KmtHtmlReport *html);
 void kmt_html_add_kinds(KmtHtmlReport *html); /* html-kinds.c */
 void kmt_html_add_lifetimes(KmtHtmlReport *html);
 void kmt_html_add_heat(KmtHtmlReport *html);

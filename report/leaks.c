@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
+#include "report/allocator-memory.h"
 #include "report/leaks.h"
-
-#include <string.h>
 
 /*
  * Return whether the recording of frees of this kind was switched off at any
@@ -17,73 +16,6 @@ static gboolean frees_are_off(const KmtAggregate *aggregate, KmtKind kind)
 		return off & (1U << KMEMTRACE_TYPE_KMALLOC |
 			      1U << KMEMTRACE_TYPE_CACHE);
 	return kind < KMT_KIND_SLAB && off & (1U << kind);
-}
-
-/* Functions that allocate memory in which an allocator keeps objects. */
-static const struct {
-	const char *function;
-	KmtKind kind;	 /* of this memory, a result of kmt_kind_layer() */
-	KmtKind objects; /* kind of the objects */
-} allocators[] = {
-	{"alloc_slab_page", KMT_KIND_PAGES, KMT_KIND_SLAB},
-	{"allocate_slab", KMT_KIND_PAGES, KMT_KIND_SLAB},
-	{"new_slab", KMT_KIND_PAGES, KMT_KIND_SLAB},
-	{"cache_grow_begin", KMT_KIND_PAGES, KMT_KIND_SLAB},
-	{"kmem_getpages", KMT_KIND_PAGES, KMT_KIND_SLAB},
-	{"slob_new_pages", KMT_KIND_PAGES, KMT_KIND_SLAB},
-	{"alloc_vmap_area", KMT_KIND_SLAB, KMT_KIND_VMALLOC},
-};
-
-/* Return the name of the function that allocated, without a suffix of the
- * compiler, or NULL. The caller frees the string. */
-static char *allocating_function(const KmtGroups *groups, const KmtGroup *group)
-{
-	const KmtBy *by = groups->options.by;
-	char *name = NULL;
-	guint i;
-
-	for (i = 0; i < by->n && !name; i++) {
-		KmtSymSite site;
-		KmtSymbol symbol;
-
-		if (by->dimensions[i] == KMT_BY_FUNCTION) {
-			name = kmt_groups_value(groups, group, i);
-			continue;
-		}
-		if (by->dimensions[i] == KMT_BY_CALLSITE)
-			kmt_groups_site(groups, group, &site);
-		else if (by->dimensions[i] == KMT_BY_STACK)
-			site = kmt_groups_frame(
-				groups, kmt_groups_chain(groups, group, i), 0);
-		else
-			continue;
-		if (kmt_symbolizer_symbol(groups->options.symbolizer, &site,
-					  &symbol))
-			name = g_strdup(symbol.name);
-	}
-	if (name)
-		name[strcspn(name, ".")] = '\0';
-	return name;
-}
-
-/*
- * Return whether a group is memory of an allocator for objects of another kind,
- * which is in the capture; set *objects to this kind.
- */
-static gboolean is_of_allocator(const KmtAggregate *aggregate,
-				const KmtGroup *group, KmtKind *objects)
-{
-	g_autofree char *name = allocating_function(aggregate->groups, group);
-	guint i;
-
-	for (i = 0; name && i < G_N_ELEMENTS(allocators); i++) {
-		if (strcmp(name, allocators[i].function) ||
-		    kmt_kind_layer(group->kind) != allocators[i].kind)
-			continue;
-		*objects = allocators[i].objects;
-		return aggregate->kinds[*objects].allocs > 0;
-	}
-	return FALSE;
 }
 
 static gboolean is_leak(const KmtAggregate *aggregate, const KmtGroup *group,
@@ -110,7 +42,8 @@ static gboolean is_leak(const KmtAggregate *aggregate, const KmtGroup *group,
 	    (leak->reused.type == KMT_FIGURE_INTEGER &&
 	     leak->reused.integer > group->totals.frees))
 		leak->doubt = KMT_LEAK_FREES_MISSING;
-	else if (is_of_allocator(aggregate, group, &leak->objects))
+	else if (kmt_allocator_memory_holds(aggregate, group, FALSE,
+					    &leak->objects))
 		leak->doubt = KMT_LEAK_ALLOCATOR;
 	leak->age_median = kmt_histogram_percentile(&detail->ages, 50);
 	leak->lifetime_p99 = kmt_histogram_percentile(&detail->lifetimes, 99);

@@ -10,16 +10,35 @@ REPORT_SOURCES = \
 	report/detailed-span.c \
 	report/detailed-stats.c \
 	report/accounting.h \
+	report/allocator-memory.c report/allocator-memory.h \
 	report/capture-report.c report/capture-report.h \
 	report/columns.c report/columns.h \
 	report/cross-cpu.c report/cross-cpu.h \
 	report/csv.c \
+	report/csv-fields.c report/csv-fields.h \
+	report/diff-csv.c \
+	report/diff-folded.c \
+	report/diff-json.c \
+	report/diff-lines.c \
 	report/diff-noise.c report/diff-noise.h \
+	report/diff-print.c report/diff-output.h \
 	report/diff-splits.c report/diff-splits.h \
+	report/diff.c report/diff.h report/diff-private.h \
+	report/diff-align.c report/diff-align.h \
+	report/diff-cells.c \
+	report/diff-guess.c \
+	report/diff-match.c \
+	report/diff-place.c report/diff-place.h report/diff-place-match.c \
+	report/diff-rows.c \
+	report/diff-values.c \
+	report/diff-text.c report/diff-text.h \
+	report/diff-text-cells.c \
+	report/diff-text-list.c \
 	report/dimension.c report/dimension.h \
 	report/field.c report/field.h \
+	report/figure-arithmetic.c report/figure-arithmetic.h \
 	report/object-filter.c report/object-filter.h \
-	report/folded.c \
+	report/folded.c report/folded-frame.h \
 	report/group-values.c \
 	report/groups.c report/groups.h report/groups-private.h \
 	report/detailed-history.c \
@@ -27,6 +46,7 @@ REPORT_SOURCES = \
 	report/history-series.c report/history-series.h \
 	report/histogram.c report/histogram.h \
 	report/html-capture.c \
+	report/html-comparison.c \
 	report/html-data.c report/html-data.h \
 	report/html-findings.c \
 	report/html-kinds.c \
@@ -47,6 +67,7 @@ REPORT_SOURCES = \
 	report/mark-list.c report/mark-list.h \
 	report/output-file.c report/output-file.h \
 	report/report-perfetto.c report/report-perfetto.h \
+	report/report-plan-diff.c \
 	report/report-plan-file.c \
 	report/report-plan-print.c \
 	report/report-options.c report/report-options.h \
@@ -84,6 +105,7 @@ REPORT_SOURCES = \
 	report/finding-texts.c report/finding-texts.h \
 	report/report-text.c report/report-text.h \
 	report/report-plan.c report/report-plan-private.h \
+	report/report-plan-advice.c \
 	report/report-plan-time.c \
 	report/report-text-capture.c \
 	report/report-text-cross-cpu.c \

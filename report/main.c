@@ -7,7 +7,7 @@
 #include "lib/cli/set-up.h"
 #include "lib/recovery/recovery.h"
 #include "lib/base/printable.h"
-#include "report/capture-report.h"
+#include "report/diff-output.h"
 
 #include <stdlib.h>
 
@@ -98,6 +98,48 @@ static int run(const KmtOptions *options, KmtCaptureReport *report)
 	return print_report(&report->plan);
 }
 
+/* Compare the captures and print the result. Return the exit status. */
+static int print_diff(KmtCaptureReport *report, const char *const *base,
+		      const char *const *new)
+{
+	const KmtOptions *options = report->options;
+	g_autoptr(GError) error = NULL;
+	g_autoptr(KmtDiff) diff = kmt_diff_read(
+		report, base, new, options->quiet ? NULL : PROGRAM, &error);
+
+	if (!diff)
+		return kmt_cli_fail_error(PROGRAM, error);
+	if (!options->no_pager)
+		kmt_pager_begin(PROGRAM);
+	if (!options->quiet)
+		print_warnings(diff->warnings);
+	kmt_diff_print(diff, stdout);
+	return kmt_cli_close_stdout(PROGRAM, EXIT_SUCCESS);
+}
+
+/* Compare the captures of --diff with those of the operands. */
+static int run_diff(const KmtOptions *options, KmtCaptureReport *report)
+{
+	static const char *const current[] = {".", NULL};
+	const char *const *base = (const char *const *)options->diff;
+	const char *const *new = (const char *const *)options->operands;
+	g_autoptr(GPtrArray) warnings = NULL;
+	g_autoptr(GError) error = NULL;
+
+	if (!new || !*new)
+		new = current;
+	if (report->plan.form != KMT_FORM_HTML)
+		return print_diff(report, base, new);
+	warnings = g_ptr_array_new_with_free_func(g_free);
+	if (!kmt_diff_write_page(report, base, new,
+				 options->quiet ? NULL : PROGRAM, warnings,
+				 &error))
+		return kmt_cli_fail_error(PROGRAM, error);
+	if (!options->quiet)
+		print_warnings(warnings);
+	return kmt_cli_close_stdout(PROGRAM, EXIT_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
 	g_auto(KmtOptions) options = {0};
@@ -121,5 +163,6 @@ int main(int argc, char **argv)
 	if (!reject_foreign_files(&options, &error) ||
 	    !kmt_plan_open_file(&report->plan, &error))
 		return kmt_cli_fail_error(PROGRAM, error);
-	return run(&options, report);
+	return options.diff ? run_diff(&options, report)
+			    : run(&options, report);
 }

@@ -189,6 +189,21 @@ gboolean kmt_phases_find(const KmtPhases *phases, const char *wanted,
 	return FALSE;
 }
 
+guint64 kmt_phases_count(const KmtPhases *phases, const char *wanted,
+			 gint64 from, gint64 until)
+{
+	guint n = kmt_input_marks_count(phases->marks), i;
+	guint64 count = 0;
+
+	for (i = 0; i < n; i++) {
+		gint64 time = g_array_index(phases->starts, gint64, i);
+
+		count += time >= from && time < until &&
+			 has_name(phases, i, wanted);
+	}
+	return count;
+}
+
 void kmt_phases_warn(const KmtPhases *phases, GPtrArray *warnings)
 {
 	guint64 dropped = kmt_input_marks_dropped(phases->marks);

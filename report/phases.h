@@ -55,6 +55,13 @@ char *kmt_phases_label(const KmtPhases *phases, guint64 phase);
 gboolean kmt_phases_find(const KmtPhases *phases, const char *wanted,
 			 gint64 after, gint64 *time, GError **error);
 
+/*
+ * Return the number of marks of this name from @from on and before @until, in
+ * ns. @wanted is a name as for kmt_phases_find(), without the suffix ":N".
+ */
+guint64 kmt_phases_count(const KmtPhases *phases, const char *wanted,
+			 gint64 from, gint64 until);
+
 /* Append warnings (char *) about the marks to @warnings. */
 void kmt_phases_warn(const KmtPhases *phases, GPtrArray *warnings);
 

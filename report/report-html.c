@@ -163,11 +163,12 @@ static void sort_classes(KmtHtmlReport *html)
 								   i)]++] = i;
 }
 
-static void html_init(KmtHtmlReport *html, const KmtReport *report)
+static void html_init(KmtHtmlReport *html, const KmtReport *report,
+		      const KmtDiff *diff)
 {
 	const KmtAggregate *aggregate = report->aggregate;
 
-	*html = (KmtHtmlReport){.report = report};
+	*html = (KmtHtmlReport){.report = report, .diff = diff};
 	html->data = kmt_html_data_new();
 	if (aggregate->history->timeline.has_begun)
 		html->n_windows = aggregate->history->timeline.window + 1;
@@ -209,6 +210,7 @@ static void add_document(KmtHtmlReport *html, gsize max)
 	kmt_html_add_capture(html);
 	kmt_html_add_trust(html);
 	kmt_html_add_marks(html);
+	kmt_html_add_comparison(html);
 	kmt_html_add_kinds(html);
 	kmt_html_add_lifetimes(html);
 	kmt_html_add_heat(html);
@@ -223,12 +225,12 @@ static void add_document(KmtHtmlReport *html, gsize max)
 	kmt_html_end(data, '}');
 }
 
-void kmt_report_html(const KmtReport *report, const KmtHtmlTemplate *template,
-		     FILE *out)
+void kmt_report_html(const KmtReport *report, const KmtDiff *diff,
+		     const KmtHtmlTemplate *template, FILE *out)
 {
 	KmtHtmlReport html;
 
-	html_init(&html, report);
+	html_init(&html, report, diff);
 	add_document(&html, MAX_BYTES - template->length);
 	fwrite(template->text, 1, template->before, out);
 	fputs("<script type=\"application/json\" id=\"kmt-data\">", out);

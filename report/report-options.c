@@ -42,6 +42,12 @@ void kmt_options_clear(KmtOptions *options)
 	g_free(options->jobs);
 	g_free(options->layout);
 	g_free(options->color);
+	g_strfreev(options->diff);
+	g_free(options->per);
+	g_free(options->error_rate);
+	g_free(options->base_vmlinux);
+	g_free(options->base_debug_dir);
+	g_free(options->base_source);
 	g_strfreev(options->operands);
 }
 
@@ -124,6 +130,36 @@ static void add_views(GArray *entries, KmtOptions *o)
 	};
 
 	g_array_append_vals(entries, views, G_N_ELEMENTS(views));
+}
+
+static void add_comparison(GArray *entries, KmtOptions *o)
+{
+	const GOptionEntry comparison[] = {
+		{"diff", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &o->diff,
+		 "Compare with the capture BASE; repeat the option for several "
+		 "captures of the base side, and give each capture of the new "
+		 "side as an operand",
+		 "BASE"},
+		{"per", 0, 0, G_OPTION_ARG_STRING, &o->per,
+		 "Divide the sums of --diff by the seconds, or by the number "
+		 "of marks NAME, of each capture",
+		 "second | mark:NAME"},
+		{"error-rate", 0, 0, G_OPTION_ARG_STRING, &o->error_rate,
+		 "Let at most this fraction of unchanged figures exceed noise "
+		 "(default: 0.1)",
+		 "RATE"},
+		{"base-vmlinux", 0, 0, G_OPTION_ARG_FILENAME, &o->base_vmlinux,
+		 "Use this vmlinux for the captures of --diff", "FILE"},
+		{"base-debug-dir", 0, 0, G_OPTION_ARG_FILENAME,
+		 &o->base_debug_dir,
+		 "Use the debug files in DIR for the captures of --diff",
+		 "DIR"},
+		{"base-source", 0, 0, G_OPTION_ARG_FILENAME, &o->base_source,
+		 "Use this built kernel tree for the captures of --diff",
+		 "TREE"},
+	};
+
+	g_array_append_vals(entries, comparison, G_N_ELEMENTS(comparison));
 }
 
 static void add_formats(GArray *entries, KmtOptions *o)
@@ -233,6 +269,7 @@ GOptionContext *kmt_options_parse(char **argv, KmtOptions *o, GError **error)
 				     "kernel memory in a kmemtrace capture.");
 	g_option_context_set_description(context, description);
 	add_views(entries, o);
+	add_comparison(entries, o);
 	add_formats(entries, o);
 	add_filters(entries, o);
 	add_sources(entries, o);

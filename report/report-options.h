@@ -72,6 +72,11 @@ typedef struct {
 	char **diff; /* --diff: the captures of the base side */
 	char *per;
 	char *error_rate;
+	/* As vmlinux, debug_dir and source, for the base side. NULL: those of
+	 * the new side. */
+	char *base_vmlinux;
+	char *base_debug_dir;
+	char *base_source;
 	char **operands;
 } KmtOptions;
 
@@ -156,6 +161,13 @@ gboolean kmt_plan_resolve_time(KmtPlan *plan, const KmtInputCapture *capture,
  * Call this function after all records are read.
  */
 gboolean kmt_plan_check_span(const KmtPlan *plan, GError **error);
+
+/*
+ * Replay the capture of plan->report for --advise. Its capture, symbolizer,
+ * aggregate and losses are set. Return NULL without --advise. The caller frees
+ * the list with kmt_advice_free().
+ */
+KmtAdviceList *kmt_plan_find_advice(const KmtPlan *plan);
 
 /*
  * Return whether the plan has a START or STOP, windows, details of groups, or a

@@ -31,7 +31,7 @@ void kmt_plan_print(const KmtPlan *plan, FILE *out)
 		kmt_report_perfetto(&plan->report, out);
 		break;
 	case KMT_FORM_HTML:
-		kmt_report_html(&plan->report, &plan->template, out);
+		kmt_report_html(&plan->report, NULL, &plan->template, out);
 		break;
 	}
 }

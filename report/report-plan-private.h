@@ -35,6 +35,12 @@ gboolean kmt_plan_set_time(KmtPlan *plan, const KmtOptions *o, GError **error);
  * file. Return FALSE if another option excludes that one. */
 gboolean kmt_plan_set_file(KmtPlan *plan, const KmtOptions *o, GError **error);
 
+/*
+ * Set plan->diff from --diff, --per and --error-rate. Return FALSE if a value
+ * is invalid, or if a comparison does not have another option.
+ */
+gboolean kmt_plan_set_diff(KmtPlan *plan, const KmtOptions *o, GError **error);
+
 /* Return whether the plan needs the marks of the capture. */
 gboolean kmt_plan_needs_marks(const KmtPlan *plan);
 

@@ -117,7 +117,7 @@ static gint64 from_origin(const KmtMoment *moment, gint64 origin)
 
 gboolean kmt_plan_needs_marks(const KmtPlan *plan)
 {
-	return plan->start.mark || plan->stop.mark ||
+	return plan->start.mark || plan->stop.mark || plan->diff.mark ||
 	       plan->report.shows_marks || plan->form == KMT_FORM_PERFETTO ||
 	       kmt_by_has(&plan->by, KMT_BY_MARK);
 }

@@ -18,6 +18,10 @@
 #define FIELDS_LIVE                                                            \
 	"live,live-objects,reused,live-wasted,live-frag,at-peak,peak"
 #define FIELDS_PEAK "at-peak,peak,live,allocs,frees"
+/* A comparison prints a list for each field. */
+#define FIELDS_DIFF	 "live,wasted,peak,allocs"
+#define FIELDS_DIFF_LIVE "live"
+#define FIELDS_DIFF_PEAK "at-peak"
 
 void kmt_plan_clear(KmtPlan *plan)
 {
@@ -33,6 +37,7 @@ void kmt_plan_clear(KmtPlan *plan)
 	kmt_phases_free(plan->phases);
 	g_free(plan->start.mark);
 	g_free(plan->stop.mark);
+	g_free(plan->diff.mark);
 }
 
 /* Set the dimensions. --stacks adds the dimension stack to those of --by;
@@ -164,12 +169,24 @@ static gboolean set_histogram(KmtPlan *plan, const KmtOptions *o,
 	return TRUE;
 }
 
+/* Return the value of --fields if the option is not given. */
+static const char *default_fields(const KmtPlan *plan, const KmtOptions *o,
+				  gboolean peak)
+{
+	if (plan->form == KMT_FORM_FOLDED)
+		return o->live ? "live" : peak ? "at-peak" : "allocated";
+	if (o->diff)
+		return o->live ? FIELDS_DIFF_LIVE
+		       : peak  ? FIELDS_DIFF_PEAK
+			       : FIELDS_DIFF;
+	return o->live ? FIELDS_LIVE : peak ? FIELDS_PEAK : FIELDS_DEFAULT;
+}
+
 static gboolean set_table(KmtPlan *plan, const KmtOptions *o, GError **error)
 {
 	gboolean peak = o->time && strcmp(o->time, "peak") == 0;
-	const char *fields = o->live ? FIELDS_LIVE
-			     : peak  ? FIELDS_PEAK
-				     : FIELDS_DEFAULT;
+	const char *fields =
+		o->fields ? o->fields : default_fields(plan, o, peak);
 	const char *sort = o->live		    ? "live"
 			   : peak		    ? "at-peak"
 			   : plan->report.histogram ? "allocs"
@@ -177,9 +194,7 @@ static gboolean set_table(KmtPlan *plan, const KmtOptions *o, GError **error)
 						    : "wasted";
 	guint i;
 
-	if (plan->form == KMT_FORM_FOLDED && !o->fields)
-		fields = o->live ? "live" : peak ? "at-peak" : "allocated";
-	plan->fields = kmt_fields_parse(o->fields ? o->fields : fields, error);
+	plan->fields = kmt_fields_parse(fields, error);
 	if (!plan->fields)
 		return FALSE;
 	if (plan->form == KMT_FORM_FOLDED &&
@@ -252,8 +267,8 @@ gboolean kmt_plan_make(KmtPlan *plan, const KmtOptions *o, GError **error)
 	    !kmt_cli_parse_number(o->jobs, MAX_JOBS, "--jobs", &jobs, error) ||
 	    !set_by(plan, o, error) || !set_skip(plan, o, error) ||
 	    !kmt_input_layout_parse(o->layout, &plan->capture.layout, error) ||
-	    !set_form(plan, o, error) || !set_filter(plan, o, error) ||
-	    !kmt_plan_set_time(plan, o, error) ||
+	    !kmt_plan_set_diff(plan, o, error) || !set_form(plan, o, error) ||
+	    !set_filter(plan, o, error) || !kmt_plan_set_time(plan, o, error) ||
 	    !set_histogram(plan, o, error) || !set_table(plan, o, error))
 		return FALSE;
 	plan->aggregate.clock_tolerance_ns = (gint64)tolerance_ns;
@@ -277,5 +292,6 @@ gboolean kmt_plan_needs_times(const KmtPlan *plan)
 
 	return plan->start.given || plan->stop.given || o->span.windows ||
 	       o->lifetimes || plan->filter.lifetime ||
-	       plan->report.shows_advice;
+	       plan->report.shows_advice ||
+	       plan->diff.per != KMT_DIFF_PER_NONE;
 }

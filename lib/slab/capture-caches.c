@@ -4,6 +4,8 @@
 #include "lib/slab/capture-caches.h"
 
 #define CAPTURE "capture"
+/* The flag has this value in all kernels since 6.1. */
+#define GFP_RECLAIMABLE 0x10
 /* No kernel supports more CPUs. */
 #define MAX_CPUS 65535
 
@@ -140,4 +142,13 @@ gboolean kmt_slab_geometry_of_cache(const KmtSlabKernel *kernel,
 	if (is_bootstrap_cache(cache->name))
 		geometry->sheaf_capacity = 0;
 	return TRUE;
+}
+
+char *kmt_slab_kmalloc_name(gsize size, guint64 gfp)
+{
+	const char *type = gfp & GFP_RECLAIMABLE ? "rcl-" : "";
+	gboolean in_kib = size >= 1024 && size % 1024 == 0;
+
+	return g_strdup_printf("kmalloc-%s%" G_GSIZE_FORMAT "%s", type,
+			       in_kib ? size / 1024 : size, in_kib ? "k" : "");
 }

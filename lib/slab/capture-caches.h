@@ -8,7 +8,7 @@
 #include "lib/input/slab-table.h"
 #include "lib/slab/slab-geometry.h"
 
-/* What the properties of a kernel are based on. */
+/* Origin of the properties of a kernel. */
 typedef enum {
 	KMT_SLAB_KERNEL_UNKNOWN, /* the release is missing or before 6.1, or the
 				  * allocator is neither SLUB nor SLAB */
@@ -37,5 +37,13 @@ gboolean kmt_slab_geometry_of_cache(const KmtSlabKernel *kernel,
 				    const KmtInputCache *cache,
 				    KmtSlabGeometry *geometry,
 				    gboolean *is_recorded);
+
+/*
+ * Return the name of the kmalloc() cache for objects of this size that were
+ * allocated with these gfp flags: "kmalloc-1k", or "kmalloc-rcl-1k" for
+ * reclaimable memory. The caches of memory cgroups and for DMA are not
+ * distinguished. The caller frees the string.
+ */
+char *kmt_slab_kmalloc_name(gsize size, guint64 gfp);
 
 #endif

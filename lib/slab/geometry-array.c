@@ -12,12 +12,12 @@
 /* Bytes of struct array_cache without its objects. */
 #define ARRAY_HEAD 16
 
-/* The place of the index of a slab's free objects. */
+/* Location of the index of a slab's free objects. */
 typedef enum {
 	INDEX_IN_OBJECT, /* in a free object */
 	INDEX_OUTSIDE,	 /* in an object of kmalloc() */
 	INDEX_IN_SLAB,	 /* behind the objects */
-} IndexPlace;
+} IndexLocation;
 
 /* Return the bytes of the index for one object: freelist_idx_t. */
 static gsize index_size(const KmtSlabKernel *kernel)
@@ -27,11 +27,11 @@ static gsize index_size(const KmtSlabKernel *kernel)
 
 /* Return the objects of a slab, and set the bytes that remain. */
 static gsize count_objects(const KmtSlabKernel *kernel, gsize size, guint order,
-			   IndexPlace place, gsize *left)
+			   IndexLocation location, gsize *left)
 {
 	gsize bytes = (gsize)kernel->page_size << order;
 
-	if (place == INDEX_IN_SLAB)
+	if (location == INDEX_IN_SLAB)
 		size += index_size(kernel);
 	*left = bytes % size;
 	return bytes / size;
@@ -46,12 +46,12 @@ static gboolean is_outside_worthwhile(const KmtSlabKernel *kernel, gsize size,
 }
 
 /*
- * Choose the order for an index at this place. Set geometry->objects to 0 if no
- * order is possible. Return the bytes of a slab that remain.
+ * Choose the order for an index at this location. Set geometry->objects to 0 if
+ * no order is possible. Return the bytes of a slab that remain.
  */
 static gsize choose_order(const KmtSlabKernel *kernel,
 			  const KmtSlabRequest *request,
-			  KmtSlabGeometry *geometry, IndexPlace place)
+			  KmtSlabGeometry *geometry, IndexLocation location)
 {
 	gsize most = ((gsize)1 << 8 * index_size(kernel)) - 1;
 	gsize left = 0;
@@ -59,14 +59,14 @@ static gsize choose_order(const KmtSlabKernel *kernel,
 	geometry->objects = 0;
 	for (guint order = 0; order <= KMT_SLAB_LARGEST_ORDER; order++) {
 		gsize rest;
-		gsize n = count_objects(kernel, geometry->size, order, place,
+		gsize n = count_objects(kernel, geometry->size, order, location,
 					&rest);
 
 		if (n == 0)
 			continue;
 		if (n > most)
 			break;
-		if (place == INDEX_OUTSIDE &&
+		if (location == INDEX_OUTSIDE &&
 		    !is_outside_worthwhile(kernel, geometry->size, n))
 			continue;
 		geometry->objects = (guint)n;
@@ -80,10 +80,10 @@ static gsize choose_order(const KmtSlabKernel *kernel,
 	return left;
 }
 
-/* Try each place for the index in the kernel's order of preference. */
-static gboolean choose_place(const KmtSlabKernel *kernel,
-			     const KmtSlabRequest *request,
-			     KmtSlabGeometry *geometry)
+/* Try each location of the index in the kernel's order of preference. */
+static gboolean choose_location(const KmtSlabKernel *kernel,
+				const KmtSlabRequest *request,
+				KmtSlabGeometry *geometry)
 {
 	gsize left, index;
 
@@ -110,7 +110,7 @@ gboolean kmt_slab_array_layout(const KmtSlabKernel *kernel,
 {
 	if (index_size(kernel) == 1)
 		geometry->size = MAX(geometry->size, SMALLEST_OBJECT);
-	if (!choose_place(kernel, request, geometry))
+	if (!choose_location(kernel, request, geometry))
 		return FALSE;
 	kmt_slab_array_limits(kernel, geometry);
 	return TRUE;

@@ -11,9 +11,9 @@
 #define MAX_PARTIAL 10
 /* Largest number of full sheaves in the barn of a node. */
 #define MAX_FULL_SHEAVES 10
-/* Files of a cache in /sys/kernel/slab with CONFIG_SLUB_DEBUG, and the bytes of
- * the kernel's structure for each of them and for the directory. */
-#define SYSFS_FILES 30
+/* Nodes of a cache in /sys/kernel/slab: a directory, 27 files, and a link with
+ * the name of the cache. Each node is a struct kernfs_node of 128 bytes. */
+#define SYSFS_NODES 29
 #define SYSFS_BYTES 128
 
 /* Return the smallest order with at least this number of bytes. */
@@ -174,6 +174,6 @@ void kmt_slab_slub_overhead(const KmtSlabKernel *kernel,
 		slabs += kernel->cpus;
 	}
 	overhead->per_cpu = bytes * kernel->possible_cpus;
-	overhead->sysfs = (SYSFS_FILES + 1) * SYSFS_BYTES;
+	overhead->sysfs = SYSFS_NODES * SYSFS_BYTES;
 	overhead->slabs_idle = (gsize)slabs * kmt_slab_bytes(kernel, geometry);
 }

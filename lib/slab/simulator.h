@@ -10,9 +10,7 @@
  * has one NUMA node. Memory is proportional to the slabs and to the lists of
  * the CPUs; a live object takes no memory beside its handle.
  *
- * What the simulator does not know: allocations that began on another CPU than
- * the one recorded, slabs of a smaller order when memory was short, and
- * kmem_cache_shrink().
+ * docs/limits.md lists the differences from the kernel.
  */
 #ifndef KMEMTRACE_SLAB_SIMULATOR_H
 #define KMEMTRACE_SLAB_SIMULATOR_H

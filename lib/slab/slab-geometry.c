@@ -70,7 +70,8 @@ static gsize slub_size(const KmtSlabKernel *kernel,
 
 	/* The pointer to the next free object follows the object if the object
 	 * must keep its content while it is free. */
-	if (request->has_constructor || request->is_rcu_typesafe)
+	if ((request->has_constructor || request->is_rcu_typesafe) &&
+	    !request->has_inner_pointer)
 		size += kernel->pointer_size;
 	return align_up(size, object_align(kernel, request));
 }
@@ -91,7 +92,12 @@ gboolean kmt_slab_geometry_compute(const KmtSlabKernel *kernel,
 		return kmt_slab_array_layout(kernel, request, geometry);
 	}
 	geometry->size = slub_size(kernel, request);
-	return kmt_slab_slub_layout(kernel, geometry);
+	if (!kmt_slab_slub_layout(kernel, geometry))
+		return FALSE;
+	if (kernel->allocator == KMT_SLAB_ALLOCATOR_SHEAVES)
+		geometry->sheaf_capacity =
+			MAX(geometry->sheaf_capacity, request->sheaf_capacity);
+	return TRUE;
 }
 
 gboolean kmt_slab_geometry_compute_kmalloc(const KmtSlabKernel *kernel,
@@ -102,10 +108,12 @@ gboolean kmt_slab_geometry_compute_kmalloc(const KmtSlabKernel *kernel,
 		.object_size = size,
 		.align = kernel->kmalloc_min > 8 ? kernel->kmalloc_min : 8};
 
-	/* A SLAB cache of 32 bytes needs an alignment of 8 bytes only, but a
-	 * power of two is aligned to its size. */
-	if (kernel->allocator == KMT_SLAB_ALLOCATOR_SLAB)
-		request.align = 8;
+	/* SLAB aligns the objects to cache lines: those of 96 bytes occupy 128
+	 * bytes. */
+	if (kernel->allocator == KMT_SLAB_ALLOCATOR_SLAB) {
+		request.align = sizeof(guint64);
+		request.is_line_aligned = TRUE;
+	}
 	if ((size & (size - 1)) == 0 && size > request.align &&
 	    size <= G_MAXUINT)
 		request.align = (guint)size;

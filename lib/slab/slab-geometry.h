@@ -49,6 +49,9 @@ typedef struct {
 	gboolean has_constructor;
 	gboolean is_rcu_typesafe;    /* SLAB_TYPESAFE_BY_RCU */
 	gboolean is_reclaim_account; /* SLAB_RECLAIM_ACCOUNT */
+	gboolean has_inner_pointer; /* use_freeptr_offset: a free object has the
+				     * pointer to the next one inside */
+	guint sheaf_capacity; /* least objects of a sheaf; 0: usual number */
 } KmtSlabRequest;
 
 /* The layout and the limits of one cache. */

@@ -285,36 +285,47 @@ gboolean kmt_symbolizer_symbol(const KmtSymbolizer *symbolizer,
 	return TRUE;
 }
 
+guint64 kmt_symbolizer_stext(const KmtSymbolizer *symbolizer)
+{
+	KmtSymTable *symbols = get_symbols(symbolizer);
+
+	return symbols ? kmt_sym_table_stext(symbols) : 0;
+}
+
+/* Format a symbol as kmt_symbolizer_format() does. */
+static char *format_symbol(const KmtSymbol *symbol)
+{
+	if (symbol->line && symbol->module)
+		return g_strdup_printf("%s [%s]", symbol->name, symbol->module);
+	if (symbol->line)
+		return g_strdup(symbol->name);
+	if (!symbol->module)
+		return g_strdup_printf("%s+0x%" G_GINT64_MODIFIER "x",
+				       symbol->name, symbol->offset);
+	return g_strdup_printf("%s+0x%" G_GINT64_MODIFIER "x [%s]",
+			       symbol->name, symbol->offset, symbol->module);
+}
+
 char *kmt_symbolizer_format(const KmtSymbolizer *symbolizer,
 			    const KmtSymSite *site)
 {
 	KmtSymbol symbol;
 
-	if (!kmt_symbolizer_symbol(symbolizer, site, &symbol))
-		return NULL;
-	if (symbol.line && symbol.module)
-		return g_strdup_printf("%s [%s]", symbol.name, symbol.module);
-	if (symbol.line)
-		return g_strdup(symbol.name);
-	if (!symbol.module)
-		return g_strdup_printf("%s+0x%" G_GINT64_MODIFIER "x",
-				       symbol.name, symbol.offset);
-	return g_strdup_printf("%s+0x%" G_GINT64_MODIFIER "x [%s]", symbol.name,
-			       symbol.offset, symbol.module);
+	return kmt_symbolizer_symbol(symbolizer, site, &symbol)
+		       ? format_symbol(&symbol)
+		       : NULL;
 }
 
-char *kmt_symbolizer_describe(const KmtSymbolizer *symbolizer,
-			      const KmtSymSite *site)
+char *kmt_symbolizer_describe_symbol(const KmtSymbolizer *symbolizer,
+				     const KmtSymSite *site,
+				     const KmtSymbol *symbol)
 {
-	char *name = kmt_symbolizer_format(symbolizer, site);
+	char *name = format_symbol(symbol);
 	GString *text;
 	KmtSymSourceLine source;
 	guint i;
 
-	/* Page tracepoints do not record the caller. */
-	if (!name && site->address == 0)
-		return g_strdup("(caller not recorded)");
-	if (!name || !kmt_symbolizer_source(symbolizer, site, &source))
+	if (!kmt_symbolizer_source(symbolizer, site, &source))
 		return name;
 	text = g_string_new(NULL);
 	for (i = 0; source.inlined[i]; i++)
@@ -325,6 +336,18 @@ char *kmt_symbolizer_describe(const KmtSymbolizer *symbolizer,
 				       source.line);
 	g_free(name);
 	return g_string_free(text, FALSE);
+}
+
+char *kmt_symbolizer_describe(const KmtSymbolizer *symbolizer,
+			      const KmtSymSite *site)
+{
+	KmtSymbol symbol;
+
+	if (kmt_symbolizer_symbol(symbolizer, site, &symbol))
+		return kmt_symbolizer_describe_symbol(symbolizer, site,
+						      &symbol);
+	/* Page tracepoints do not record the caller. */
+	return site->address ? NULL : g_strdup("(caller not recorded)");
 }
 
 gboolean kmt_symbolizer_source(const KmtSymbolizer *symbolizer,

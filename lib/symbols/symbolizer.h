@@ -120,6 +120,9 @@ KmtSymSite kmt_symbolizer_alloc_site(const KmtSymbolizer *symbolizer,
 gboolean kmt_symbolizer_symbol(const KmtSymbolizer *symbolizer,
 			       const KmtSymSite *site, KmtSymbol *symbol);
 
+/* Return the address of _stext in the symbols of the capture; 0 if unknown. */
+guint64 kmt_symbolizer_stext(const KmtSymbolizer *symbolizer);
+
 /*
  * Format a return address as "function+0x1f [module]", and an allocation tag as
  * "function [module]". Return NULL if the call site has no name. The caller
@@ -137,6 +140,14 @@ char *kmt_symbolizer_format(const KmtSymbolizer *symbolizer,
  */
 char *kmt_symbolizer_describe(const KmtSymbolizer *symbolizer,
 			      const KmtSymSite *site);
+
+/*
+ * As kmt_symbolizer_describe(), for a caller that has already found the symbol
+ * of the site with kmt_symbolizer_symbol(). The caller frees the string.
+ */
+char *kmt_symbolizer_describe_symbol(const KmtSymbolizer *symbolizer,
+				     const KmtSymSite *site,
+				     const KmtSymbol *symbol);
 
 /*
  * Find the source location of a call site, in its tag or else in the debug

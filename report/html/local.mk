@@ -39,6 +39,8 @@ KMT_HTML_JS = \
 	report/html/js/waste-panel.js \
 	report/html/js/lifetime-panel.js \
 	report/html/js/heat-panel.js \
+	report/html/js/comparison.js \
+	report/html/js/comparison-panel.js \
 	report/html/js/main.js
 KMT_HTML_UPLOT = \
 	report/html/libraries/uPlot.iife.js \

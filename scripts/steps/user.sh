@@ -420,6 +420,15 @@ step_top()
 	"$kmt_top/bench/top" --strict --builddir "$builddir" --events 300k
 }
 
+# bench/diff counts instructions, which do not depend on the load.
+step_diff_cost()
+{
+	"$kmt_top/scripts/install-deps" lint
+	kmt_build_programs "$builddir"
+	make -s -C "$builddir" bench/generate bench/measure
+	"$kmt_top/bench/diff" --strict --builddir "$builddir" --sizes 1M
+}
+
 step_top_live()
 {
 	kmt_build_programs "$builddir"

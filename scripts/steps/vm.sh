@@ -53,14 +53,28 @@ version2()
 	python3 "$kmt_top/tests/vm/version2.py" "${@:2}" "$1/capture"
 }
 
+# slabs FOLDER: compare the slabs that lib/slab simulates with the guest's slabinfo;
+# see docs/testing.md.
+slabs()
+{
+	make -s -C "$builddir" tests/slab/simulate-slabs
+	python3 "$kmt_top/tests/vm/slab-simulator.py" \
+		"$builddir/tests/slab/simulate-slabs" "$1/capture"
+}
+
 step_boot_slub()
 {
 	boot slub "${traced[@]}"
+	slabs "$work/boot-slub"
 	version2 "$work/boot-slub" --work
 	python3 "$kmt_top/tests/report/figures-large.py" "$work/boot-slub/capture"
 }
 
-step_boot_slab() { boot slab "${traced[@]}"; }
+step_boot_slab()
+{
+	boot slab "${traced[@]}"
+	slabs "$work/boot-slab"
+}
 
 # Records in the format of version 1.
 step_boot_slob()
@@ -70,8 +84,29 @@ step_boot_slob()
 }
 
 step_boot_7_3() { boot 7-3 --fail-on-trouble "${traced[@]}"; }
-step_boot_newest() { boot newest --fail-on-trouble "${traced[@]}"; }
-step_boot_6_12() { boot 6-12 --fail-on-trouble "${traced[@]}"; }
+step_boot_newest()
+{
+	boot newest --fail-on-trouble "${traced[@]}"
+	slabs "$work/boot-newest"
+}
+
+step_boot_6_12()
+{
+	boot 6-12 --fail-on-trouble "${traced[@]}"
+	slabs "$work/boot-6-12"
+}
+
+# Slabs that are partly empty, because files are made on one CPU and removed on another.
+step_slab_fragments()
+{
+	local name
+
+	for name in slub slab newest; do
+		guest "$(kernel_options "$name")" "$work/slab-fragments-$name" \
+			slab-fragments.sh "${traced[@]}"
+		slabs "$work/slab-fragments-$name"
+	done
+}
 
 # Options for guests of other architectures, which are slower to emulate.
 foreign=(--fail-on-trouble --timeout 900 "${traced[@]}")

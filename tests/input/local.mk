@@ -22,3 +22,9 @@ tests_input_tag_table_unit_SOURCES = $(KMT_INPUT_FIXTURE) \
 	tests/input/tag-table-unit.c
 tests_input_tag_table_unit_LDADD = $(KMT_MATCH_LIBS)
 TESTS += tests/input/tag-table-unit
+
+check_PROGRAMS += tests/input/slab-table-unit
+tests_input_slab_table_unit_SOURCES = $(KMT_INPUT_FIXTURE) \
+	tests/input/slab-table-unit.c
+tests_input_slab_table_unit_LDADD = $(KMT_SLAB_LIBS)
+TESTS += tests/input/slab-table-unit

@@ -5,6 +5,7 @@ EXTRA_DIST += \
 	tests/lib/boot_case.py \
 	tests/lib/ctf_files.py \
 	tests/lib/damaged_pages.py \
+	tests/lib/diff_case.py \
 	tests/lib/figures_compare.py \
 	tests/lib/files.py \
 	tests/lib/golden_files.py \
@@ -21,10 +22,12 @@ EXTRA_DIST += \
 	tests/lib/pprof_files.py \
 	tests/lib/random_captures.py \
 	tests/lib/reference_capture.py \
+	tests/lib/reference_diff.py \
 	tests/lib/reference_figures.py \
 	tests/lib/reference_html.py \
 	tests/lib/reference_match.py \
 	tests/lib/reference_names.py \
+	tests/lib/reference_noise.py \
 	tests/lib/reference_output.py \
 	tests/lib/reference_totals.py \
 	tests/lib/report_case.py \

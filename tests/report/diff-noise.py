@@ -3,8 +3,6 @@
 """Compare the statistics of a comparison with an enumeration in exact arithmetic,
 and measure how often the tests report a change where there is none."""
 
-import fractions
-import itertools
 import math
 import os
 import statistics
@@ -12,10 +10,10 @@ import subprocess
 import unittest
 
 import seeds
+from reference_noise import Fraction, judge, smallest, step_down, two_sided
 
 BUILD = os.path.abspath(os.environ.get("top_builddir", "."))
 DUMP = os.path.join(BUILD, "tests", "report", "noise-dump")
-Fraction = fractions.Fraction
 
 
 def dump(lines):
@@ -24,72 +22,6 @@ def dump(lines):
     done = subprocess.run([DUMP], input=text, check=True, capture_output=True,
                           text=True, timeout=600)
     return [line.split() for line in done.stdout.splitlines()]
-
-
-def mean(values):
-    """Return the exact mean."""
-    return Fraction(sum(values), len(values))
-
-
-def splits(values, n_base):
-    """Return all (base, new), the observed one first."""
-    numbers = range(len(values))
-    return [([values[i] for i in chosen],
-             [values[i] for i in numbers if i not in chosen])
-            for chosen in itertools.combinations(numbers, n_base)]
-
-
-def two_sided(values, n_base):
-    """Return the p-value of one figure."""
-    distances = [abs(mean(new) - mean(base)) for base, new in splits(values, n_base)]
-    return Fraction(sum(d >= distances[0] for d in distances), len(distances))
-
-
-def limit_of(base, absolute, fraction):
-    """Return the growth that a rule allows."""
-    return max(Fraction(absolute), Fraction(fraction) * max(mean(base), 0))
-
-
-def excess(base, new, absolute, fraction):
-    """Return the statistic of the joint test."""
-    allowed = limit_of(base, absolute, fraction)
-    noise = Fraction(sum(abs(v - mean(base)) for v in base)
-                     + sum(abs(v - mean(new)) for v in new), len(base) + len(new))
-    above = mean(new) - mean(base) - allowed
-    if allowed + noise:
-        return above / (allowed + noise)
-    return math.inf if above > 0 else 0
-
-
-def alone(values, n_base, absolute, fraction):
-    """Return the p-value of a line that may have grown by its limit."""
-    base = values[:n_base]
-    allowed = limit_of(base, absolute, fraction)
-    shifted = base + [v - allowed for v in values[n_base:]]
-    growths = [mean(new) - mean(base) for base, new in splits(shifted, n_base)]
-    return Fraction(sum(g >= growths[0] for g in growths), len(growths))
-
-
-def step_down(lines, n_base, absolute, fraction):
-    """Return the p-values of all lines, by the definition of Westfall and Young."""
-    tables = [[excess(base, new, absolute, fraction)
-               for base, new in splits(values, n_base)] for values in lines]
-    answers = []
-    for i, table in enumerate(tables):
-        worse = [j for j, other in enumerate(tables)
-                 if other[0] > table[0] or (other[0] == table[0] and j >= i)]
-        joint = 0
-        # The p-value of a line is the maximum over all lines that are at least
-        # as significant, each tested against itself and less significant ones.
-        for j in worse + [i]:
-            rest = [other for k, other in enumerate(tables)
-                    if other[0] < tables[j][0]
-                    or (other[0] == tables[j][0] and k <= j)]
-            count = sum(max(row) >= tables[j][0] for row in zip(*rest))
-            joint = max(joint, Fraction(count, len(table)))
-        answers.append(max(joint, alone(lines[i], n_base, absolute, fraction))
-                       if table[0] > 0 else 1)
-    return answers
 
 
 class Values(unittest.TestCase):
@@ -111,18 +43,14 @@ class Values(unittest.TestCase):
             n_base, n_new, rate, values = case
             base, new = values[:n_base], values[n_base:]
             p = two_sided(values, n_base)
-            smallest = Fraction(2 if n_base == n_new else 1,
-                                math.comb(n_base + n_new, n_base))
             with self.subTest(case=case):
                 self.assertEqual(words[0], str(math.comb(n_base + n_new, n_base)))
                 self.assertEqual(words[1], "1")
                 self.assertEqual([float(word) for word in words[2:9]], [
-                    float(smallest), 1 / math.comb(n_base + n_new, n_base),
+                    float(smallest(n_base, n_new)), 1 / math.comb(n_base + n_new, n_base),
                     statistics.median(base), (max(base) - min(base)) / 2,
                     statistics.median(new), (max(new) - min(new)) / 2, float(p)])
-                noise = "within" if p > Fraction(str(rate)) else "exceeds"
-                if min(n_base, n_new) < 2 or smallest > Fraction(str(rate)):
-                    noise = "unknown"
+                noise = judge(values, n_base, rate)
                 self.assertEqual(words[9], noise)
                 judged.add(noise)
         if seeds.IS_DEFAULT:

@@ -4,6 +4,9 @@ KMT_REPORT_TESTS = \
 	tests/report/best-sizes.py \
 	tests/report/cgroups.py \
 	tests/report/command-line.py \
+	tests/report/diff-figures.py \
+	tests/report/diff-match.py \
+	tests/report/diff.py \
 	tests/report/diff-noise.py \
 	tests/report/false-claims.py \
 	tests/report/figures.py \
@@ -61,6 +64,12 @@ tests_report_noise_dump_SOURCES = \
 	report/diff-noise.c report/diff-splits.c tests/report/noise-dump.c
 tests_report_noise_dump_CPPFLAGS = $(AM_CPPFLAGS)
 tests_report_noise_dump_LDADD = $(GLIB_LIBS)
+
+check_PROGRAMS += tests/report/diff-unit
+tests_report_diff_unit_SOURCES = tests/report/diff-unit.c
+tests_report_diff_unit_CPPFLAGS = $(AM_CPPFLAGS)
+tests_report_diff_unit_LDADD = $(KMT_REPORT_LIBS)
+TESTS += tests/report/diff-unit
 
 check_PROGRAMS += tests/report/history-unit
 tests_report_history_unit_SOURCES = \

@@ -4,7 +4,8 @@
 
     html-pages.py BUILD OUT [PAGE...]    only these pages
 
-A PAGE is one of normal, plain, lossy, hostile, empty, and generated, or a file
+A PAGE is one of normal, plain, lossy, hostile, empty, compared, compared-hostile,
+single, and generated, or a file
 *.html that kmemtrace-report has written before, which is opened and not used. BUILD
 is a build folder with the HTML report. OUT receives the captures, the pages, and
 pictures of each page in light and dark mode and on a narrow screen. The script
@@ -49,6 +50,12 @@ def generate(build, directory):
                     "-n", GENERATED], stdout=subprocess.DEVNULL, check=True)
 
 
+def write_normal(events, **options):
+    """Return a function that writes a capture without losses."""
+    return lambda directory: page_captures.write_normal(directory, events=events,
+                                                        **options)
+
+
 def captures(build):
     """Return the pages: the name, the function that writes the capture, and what the
     browser does with the page."""
@@ -65,26 +72,47 @@ def captures(build):
         "hostile": (page_captures.write_hostile,
                     {"names": True, "texts": ["attack()"]}),
         "empty": (page_captures.write_empty, {"texts": ["6.12.0-page"]}),
+        "compared": (write_normal(12000),
+                     {"texts": ["Comparison"], "bases": [
+                         page_captures.write_lossy, write_normal(9000)],
+                      "others": [write_normal(11000, stacks=False)],
+                      "options": ["--error-rate", ".4"]}),
+        "single": (write_normal(12000), {"texts": ["Noise is not known"], "bases": [
+            page_captures.write_lossy]}),
+        "compared-hostile": (
+            lambda d: page_captures.write_hostile(d, length=3000),
+            {"texts": ["attack()"], "hostile": True, "bases": [write_normal(9000)]}),
         "generated": (lambda d: generate(build, d),
                       {"figures": True, "complete": False, "texts": []}),
     }
 
 
-def write_page(program, name, out, write):
-    """Write the capture and the page; return the options for the browser."""
-    capture = os.path.join(out, name)
-    page = os.path.join(out, name + ".html")
+def write_capture(directory, write):
+    """Write a capture; return its directory."""
     # An earlier run may have left its capture.
-    shutil.rmtree(capture, ignore_errors=True)
-    write(capture)
+    shutil.rmtree(directory, ignore_errors=True)
+    write(directory)
+    return directory
+
+
+def write_page(program, name, out, write, options):
+    """Write the captures and the page; return the options for the browser."""
+    page = os.path.join(out, name + ".html")
+    paths = [write_capture(os.path.join(out, name), write)]
+    paths += [write_capture(os.path.join(out, f"{name}-new{i}"), other)
+                  for i, other in enumerate(options.pop("others", []))]
+    arguments = ["--diff=" + write_capture(os.path.join(out, f"{name}-base{i}"), base)
+                 for i, base in enumerate(options.pop("bases", []))]
+    given = {"compared": bool(arguments), "options": [
+        *arguments, *options.pop("options", [])], "captures": paths}
     start = time.monotonic()
-    subprocess.run([program, "-q", f"--html={page}", capture],
+    subprocess.run([program, "-q", f"--html={page}", *given["options"], *paths],
                    stdin=subprocess.DEVNULL, check=True)
     size = os.path.getsize(page)
     print(f"{name}: {size} bytes, {time.monotonic() - start:.1f} s", flush=True)
     if size > MOST_BYTES:
         sys.exit(f"html-pages.py: {page} has more than {MOST_BYTES} bytes")
-    return {"name": name, "capture": capture, "page": page}
+    return {"name": name, "capture": paths[0], "page": page, **given, **options}
 
 
 def main():
@@ -100,7 +128,7 @@ def main():
     pages = []
     for name, (write, options) in captures(build).items():
         if not only or name in only:
-            pages.append({**write_page(program, name, out, write), **options})
+            pages.append(write_page(program, name, out, write, options))
     for page in only:
         if page.endswith(".html"):
             name = os.path.basename(page).removesuffix(".html")

@@ -14,6 +14,7 @@ EXTRA_DIST += \
 	tests/web/html-pages.py \
 	tests/web/package-lock.json \
 	tests/web/package.json \
+	tests/web/page-comparison.mjs \
 	tests/web/page-panels.mjs \
 	tests/web/page-safety.mjs \
 	tests/web/page-tables.mjs \

@@ -9,7 +9,7 @@ const path = require("node:path");
 const vm = require("node:vm");
 
 const FILES = ["namespace", "format", "filter", "series", "model", "span", "layers",
-	"loss-bands", "mark-labels", "live-series", "frame-tree"];
+	"loss-bands", "mark-labels", "live-series", "frame-tree", "comparison"];
 
 /** Load the files as the page does, and return the namespace. */
 function load(directory) {
@@ -170,6 +170,28 @@ const tests = {
 			[{ row: 0, left: false }, { row: 1, left: true }]);
 		equal(rows([0, 10, 20, 30, 40, 50].map((x) => ({ x, width: 30 }))),
 			[0, 1, 2, 3, 4, 5]);
+	},
+
+	/** Rows have the order of their ranks; lines without a figure are absent. */
+	comparison() {
+		const model = kmt.model.read(JSON.stringify({
+			names: ["slab", "f+0x1", "g+0x2", "h+0x3", "old+0x4"],
+			comparison: {
+				fields: [{ name: "live" }, { name: "allocs" }],
+				lines: [[0, 1, 0, -1, [[10, 30, 20, 1, 0, 0.4, 3], null]],
+					[0, 2, 3, 4, [[0, 5, 5, 2, 2, 0.1, 1], [0, 1, 1, 0, 0, null, 1]]],
+					[0, 3, 2, -1, [[90, 0, -90, 1, 1, 0.4, 2], 7]], null],
+			},
+		}));
+		const [rows, allocs] = [0, 1].map((field) => kmt.comparison.rows(model, field));
+
+		equal(rows.map((row) => [row.rank, row.name, row.difference, row.ratio, row.match]),
+			[[1, "g+0x2", 5, null, "added"], [2, "h+0x3", -90, 0, "removed"],
+				[3, "f+0x1", 20, 3, "same"]]);
+		equal([rows[0].guess, rows[0].noise, rows[0].doubtfulBase, rows[0].doubtfulNew],
+			["old+0x4", "exceeds", false, true]);
+		equal(allocs.map((row) => [row.name, row.p]), [["g+0x2", null]]);
+		equal(kmt.model.read("{\"format\":1,\"comparison\":[]}").comparison, null);
 	},
 
 	/** A tree by call path keeps each sum, in both directions and in each search. */

@@ -7,6 +7,7 @@ import fs from "node:fs";
 import path from "node:path";
 import {launch, VIEWS, WatchedPage} from "./browser.mjs";
 import {Expectations} from "./expectations.mjs";
+import {checkComparison} from "./page-comparison.mjs";
 import {checkFrames, checkOthers} from "./page-panels.mjs";
 import {checkElements, checkPolicy, installTrap} from "./page-safety.mjs";
 import {checkColumns, checkDetails, checkFigures, checkFilters, checkNames, checkSorting,
@@ -49,6 +50,8 @@ async function look(browser, config, given, view, expect) {
 			`does not show ${JSON.stringify(text)}`);
 	if (given.names)
 		await checkNames(page, given, expect);
+	if (given.compared && !given.hostile && view === VIEWS[0])
+		await checkComparison(page, given, expect);
 	if (given.figures && view === VIEWS[0])
 		await checkFigures(page, given, expect);
 	await closePage(watched, expect);

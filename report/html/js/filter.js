@@ -7,7 +7,7 @@
 	const DECIMAL = { "": 1, k: 1e3, m: 1e6, g: 1e9, t: 1e12 };
 	const TIME = { "": 1, ns: 1, us: 1e3, "µs": 1e3, ms: 1e6, s: 1e9, min: 60e9, h: 3600e9 };
 	const SHARE = { "": 0.01, "%": 0.01 };
-	const UNITS = { bytes: BINARY, count: DECIMAL, time: TIME, share: SHARE };
+	const UNITS = { bytes: BINARY, count: DECIMAL, time: TIME, share: SHARE, rate: DECIMAL };
 	const COMPARE = {
 		">": (a, b) => a > b,
 		">=": (a, b) => a >= b,

@@ -78,18 +78,24 @@
 		return (100 * value).toFixed(Math.abs(value) < 0.9995 ? 1 : 0) + " %";
 	}
 
-	const FORMATS = { bytes, count, time, share };
+	/** Write a quotient. */
+	function rate(value) {
+		return Math.abs(value) < 1000 ? digits(value) : count(value);
+	}
+
+	const FORMATS = { bytes, count, time, share, rate };
 	const EXACT = {
 		bytes: (value) => grouped(value) + " bytes",
 		count: grouped,
 		time: (value) => grouped(value) + " ns",
 		share: (value) => String(100 * value) + " %",
+		rate: String,
 	};
 
 	/** The text that stands for a value that is not known. */
 	const UNKNOWN = "–";
 
-	/** Write a value of a unit: bytes, count, time (in ns), or share (0 to 1). */
+	/** Write a value of a unit: bytes, count, time (in ns), share (0 to 1), or rate. */
 	function value(number, unit) {
 		return isNumber(number) ? FORMATS[unit](number) : UNKNOWN;
 	}
@@ -99,5 +105,5 @@
 		return isNumber(number) ? EXACT[unit](number) : "not known";
 	}
 
-	kmt.format = { bytes, count, time, share, value, exact, grouped, isNumber, UNKNOWN };
+	kmt.format = { bytes, count, time, share, rate, value, exact, grouped, isNumber, UNKNOWN };
 })(window.kmt);

@@ -52,6 +52,7 @@
 		// These may be absent: see report/html/data-format.md.
 		for (const key of ["stacks", "tree", "heat"])
 			model[key] = data[key] === undefined ? null : data[key];
+		model.comparison = isObject(data.comparison) ? data.comparison : null;
 	}
 
 	function addWindows(model) {

@@ -13,6 +13,7 @@
 	 *   title  its heading
 	 *   order  the place on the page; smaller is higher
 	 *   note   a sentence below the heading (optional)
+	 *   when   function (app) that returns whether the page has the section (optional)
 	 *   build  function (body, app) that fills the element body. It returns a text if
 	 *          there is nothing to show; the section then has only this text.
 	 */
@@ -44,7 +45,7 @@
 	/** Build all sections, and the links to them. */
 	function buildAll(app, navigation) {
 		panels.sort((a, b) => a.order - b.order);
-		for (const panel of panels) {
+		for (const panel of panels.filter((one) => !one.when || one.when(app))) {
 			navigation.append(el("li", {}, el("a", { href: "#" + panel.id }, panel.title)));
 			build(panel, app);
 		}

@@ -12,6 +12,7 @@
 		count: "For example >1000, <=2M, 10..20",
 		time: "In ns, or for example >5ms, 1s..2s",
 		share: "In percent, for example >50",
+		rate: "For example >1.5, 0..1",
 	};
 
 	/** Compare values of a column; unknown values come last in both directions. */
@@ -39,10 +40,11 @@
 			this.sort(columns.find((column) => column.key === key) || columns[0]);
 		}
 
-		/** Sort by a column: numbers from the largest, and the other way when repeated. */
+		/** Sort by a column: numbers from the largest, unless the column is ascending, and
+		 * the other way when repeated. */
 		sort(column) {
 			this.descending = this.column === column ? !this.descending :
-				column.unit !== "text";
+				column.unit !== "text" && !column.ascending;
 			this.column = column;
 		}
 
@@ -241,10 +243,11 @@
 	 * Create a table. Options:
 	 *   label     what the table shows, for screen readers
 	 *   noun      the name of its rows, such as "call sites"
-	 *   columns   [{key, title, unit, value, cell, hint, opens}]: the unit is "text" or
+	 *   columns   [{key, title, unit, value, cell, hint, opens, ascending}]: the unit is "text" or
 	 *             one of kmt.format; value(row) is a text, a number, or null if it is not
 	 *             known; a column without it neither sorts nor filters; cell(row) creates
-	 *             the content (default: the value); opens makes the content a button
+	 *             the content (default: the value); opens makes the content a button;
+	 *             ascending: numbers are first sorted from the smallest
 	 *   rows      the rows, which the functions of the columns and of open get
 	 *   sort      the key of the column to sort by at first
 	 *   pageSize  the number of rows on a page (default: 50)

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Finds the places that are the same code in several builds. */
+#include "config.h"
+
+#include "report/diff-align.h"
+#include "report/diff-place.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Weights of the properties of two places in their similarity. */
+#define SIZE_WEIGHT	0.4
+#define COUNT_WEIGHT	0.25
+#define POSITION_WEIGHT 0.35
+/* Weight of a known source line against all other properties. */
+#define SOURCE_WEIGHT 0.6
+/* Similarity of places that have nothing else in common. Such a pair is better
+ * than none: the size and the count may be what changed. */
+#define LEAST_SIMILARITY 0.02
+/* Similarity from which places match in another order. */
+#define EXCHANGED_SIMILARITY 0.25
+
+/* Return the first kind of a place. */
+static guint kind_of(const KmtDiffBuildPlace *place)
+{
+	return place->traits.kinds & -place->traits.kinds;
+}
+
+/* Compare the suffixes that the compiler added to the functions, and then the
+ * addresses. Parts that the compiler moved to another section are last. */
+static int compare_order(const KmtDiffBuildPlace *a, const KmtDiffBuildPlace *b)
+{
+	const KmtDiffFrame *x = a->place.frames, *y = b->place.frames;
+	int order = g_strcmp0(x->function, y->function);
+	guint i;
+
+	if (!order && a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	for (i = 0; !order && i < a->place.n; i++) {
+		if (x[i].position != y[i].position)
+			return x[i].position < y[i].position ? -1 : 1;
+		order = g_strcmp0(x[i].function, y[i].function);
+	}
+	return order;
+}
+
+static gboolean same_code_name(const KmtDiffBuildPlace *a,
+			       const KmtDiffBuildPlace *b, gboolean by_kind)
+{
+	return strcmp(a->names, b->names) == 0 &&
+	       (!by_kind || kind_of(a) == kind_of(b));
+}
+
+/* Sort by names and kind, then by build, then by the order within the build. */
+static gint compare_places(gconstpointer a, gconstpointer b, gpointer by_kind)
+{
+	const KmtDiffBuildPlace *x = *(KmtDiffBuildPlace *const *)a;
+	const KmtDiffBuildPlace *y = *(KmtDiffBuildPlace *const *)b;
+	int order = strcmp(x->names, y->names);
+
+	if (order)
+		return order;
+	if (by_kind && kind_of(x) != kind_of(y))
+		return kind_of(x) < kind_of(y) ? -1 : 1;
+	if (x->build != y->build)
+		return x->build < y->build ? -1 : 1;
+	return compare_order(x, y);
+}
+
+/* ---- similarity ---- */
+
+/* Compare the offsets. Code that did not change keeps them. */
+static double position_ratio(const KmtDiffPlace *a, const KmtDiffPlace *b)
+{
+	double sum = 0;
+	guint i;
+
+	for (i = 0; i < a->n; i++) {
+		guint64 x = a->frames[i].position, y = b->frames[i].position;
+
+		sum += x == y ? 1 : 0.5 * (double)MIN(x, y) / (double)MAX(x, y);
+	}
+	return sum / a->n;
+}
+
+/*
+ * Return the similarity of two source locations from 0 to 1, or a negative
+ * value if one of them is unknown. Lines move when other lines are inserted.
+ */
+static double source_ratio(const KmtDiffPlace *a, const KmtDiffPlace *b)
+{
+	const char *x = a->frames[0].source, *y = b->frames[0].source;
+	const char *colon;
+	guint64 line, other;
+
+	if (!x || !y)
+		return -1;
+	colon = strrchr(x, ':');
+	if (!colon || strncmp(x, y, (gsize)(colon - x) + 1) != 0)
+		return 0;
+	line = g_ascii_strtoull(colon + 1, NULL, 10);
+	other = g_ascii_strtoull(y + (colon - x) + 1, NULL, 10);
+	return 1 /
+	       (1 + (double)(line > other ? line - other : other - line) / 20);
+}
+
+/* Return the similarity of two places with the same names. */
+static double similarity_of(const KmtDiffBuildPlace *a,
+			    const KmtDiffBuildPlace *b)
+{
+	double source = source_ratio(&a->place, &b->place);
+	double size = kmt_diff_traits_size_ratio(&a->traits, &b->traits);
+	double count = kmt_diff_traits_count_ratio(&a->traits, &b->traits);
+	double other = SIZE_WEIGHT * size + COUNT_WEIGHT * count +
+		       POSITION_WEIGHT * position_ratio(&a->place, &b->place);
+
+	/* One pair that agrees counts more than two that agree by half. */
+	other = other * other * other;
+	if (source >= 0)
+		other = SOURCE_WEIGHT * source + (1 - SOURCE_WEIGHT) * other;
+	return LEAST_SIMILARITY + (1 - LEAST_SIMILARITY) * other;
+}
+
+/* ---- alignment ---- */
+
+/* The sequences of an alignment. */
+typedef struct {
+	KmtDiffBuildPlace **known; /* of the builds before; each has a code */
+	KmtDiffBuildPlace **added; /* of one build */
+	guint n, m;
+	guint *pair; /* for each known place its partner, or UNPAIRED */
+} PlacePair;
+
+static double pair_similarity(gconstpointer user, guint i, guint j)
+{
+	const PlacePair *p = user;
+
+	return similarity_of(p->known[i], p->added[j]);
+}
+
+/* The places without a partner. */
+typedef struct {
+	const PlacePair *all;
+	GArray *known, *added; /* guint: numbers in *all */
+} LeftPlaces;
+
+static double left_similarity(gconstpointer user, guint i, guint j)
+{
+	const LeftPlaces *left = user;
+	double similarity =
+		pair_similarity(left->all, g_array_index(left->known, guint, i),
+				g_array_index(left->added, guint, j));
+
+	return similarity >= EXCHANGED_SIMILARITY ? similarity : 0;
+}
+
+/* Collect the places without a partner. */
+static void collect_left(LeftPlaces *left)
+{
+	const PlacePair *p = left->all;
+	g_autofree gboolean *paired = g_new0(gboolean, p->m);
+	guint i;
+
+	g_array_set_size(left->known, 0);
+	g_array_set_size(left->added, 0);
+	for (i = 0; i < p->n; i++)
+		if (p->pair[i] != KMT_DIFF_UNPAIRED)
+			paired[p->pair[i]] = TRUE;
+		else
+			g_array_append_val(left->known, i);
+	for (i = 0; i < p->m; i++)
+		if (!paired[i])
+			g_array_append_val(left->added, i);
+}
+
+/* Pair the places that are left and are very similar, in their order. Return
+ * whether there was any. */
+static gboolean pair_left(PlacePair *p, LeftPlaces *left)
+{
+	guint n, i;
+	g_autofree guint *pair = NULL;
+	gboolean any = FALSE;
+
+	collect_left(left);
+	n = left->known->len;
+	pair = g_new(guint, MAX(n, 1));
+	kmt_diff_align(n, left->added->len, left_similarity, left, pair);
+	for (i = 0; i < n; i++) {
+		if (pair[i] == KMT_DIFF_UNPAIRED)
+			continue;
+		p->pair[g_array_index(left->known, guint, i)] =
+			g_array_index(left->added, guint, pair[i]);
+		any = TRUE;
+	}
+	return any;
+}
+
+/* Pair places that the compiler exchanged: each further alignment of the places
+ * that are left finds another block of code. */
+static void pair_exchanged(PlacePair *p)
+{
+	LeftPlaces left = {p, g_array_new(FALSE, FALSE, sizeof(guint)),
+			   g_array_new(FALSE, FALSE, sizeof(guint))};
+
+	while (pair_left(p, &left))
+		;
+	g_array_unref(left.known);
+	g_array_unref(left.added);
+}
+
+/*
+ * Give each added place the code of its partner, or else a new code, and insert
+ * places without a partner into the known places after the places that precede
+ * them. Return the new number of known places. @known has room for n + m.
+ */
+static guint merge_added(const PlacePair *p, KmtDiffBuildPlace **known,
+			 guint32 *n_codes)
+{
+	g_autofree gboolean *paired = g_new0(gboolean, p->m);
+	guint i, j = 0, total = 0;
+
+	for (i = 0; i < p->n; i++) {
+		if (p->pair[i] == KMT_DIFF_UNPAIRED)
+			continue;
+		p->added[p->pair[i]]->code = p->known[i]->code;
+		paired[p->pair[i]] = TRUE;
+	}
+	for (i = 0; i <= p->n; i++) {
+		guint stop = i == p->n ? p->m : p->pair[i];
+
+		for (; stop != KMT_DIFF_UNPAIRED && j < stop; j++) {
+			if (paired[j])
+				continue;
+			p->added[j]->code = (*n_codes)++;
+			known[total++] = p->added[j];
+		}
+		if (i < p->n)
+			known[total++] = p->known[i];
+	}
+	return total;
+}
+
+/* Set the codes of the places from @begin to @end, which have the same names
+ * and are sorted by build. */
+static void match_names(KmtDiffBuildPlace **begin, KmtDiffBuildPlace **end,
+			guint32 *n_codes)
+{
+	g_autofree KmtDiffBuildPlace **known =
+		g_new(KmtDiffBuildPlace *, (gsize)(end - begin));
+	guint n = 0;
+
+	while (begin < end) {
+		g_autofree KmtDiffBuildPlace **before =
+			g_memdup2(known, n * sizeof(*known));
+		g_autofree guint *pair = g_new(guint, MAX(n, 1));
+		PlacePair p = {before, begin, n, 0, pair};
+
+		while (begin + p.m < end &&
+		       begin[p.m]->build == (*begin)->build)
+			p.m++;
+		kmt_diff_align(n, p.m, pair_similarity, &p, pair);
+		if (n)
+			pair_exchanged(&p);
+		n = merge_added(&p, known, n_codes);
+		begin += p.m;
+	}
+}
+
+void kmt_diff_places_match(KmtDiffPlaces *places)
+{
+	guint n = places->places->len, m;
+	g_autofree KmtDiffBuildPlace **sorted =
+		g_new(KmtDiffBuildPlace *, MAX(n, 1));
+	KmtDiffBuildPlace **at = sorted, **end = sorted + n;
+	guint32 n_codes = 0;
+	guint i;
+
+	for (i = 0; i < n; i++)
+		sorted[i] = places->places->pdata[i];
+	g_qsort_with_data(sorted, (gint)n, sizeof(KmtDiffBuildPlace *),
+			  compare_places, GINT_TO_POINTER(places->by_kind));
+	for (; at < end; at += m) {
+		for (m = 1; at + m < end; m++)
+			if (!same_code_name(*at, at[m], places->by_kind))
+				break;
+		match_names(at, at + m, &n_codes);
+	}
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Data of a comparison while its captures are read and matched. */
+#ifndef KMEMTRACE_REPORT_DIFF_PRIVATE_H
+#define KMEMTRACE_REPORT_DIFF_PRIVATE_H
+
+#include "report/diff-place.h"
+
+/* A group of one capture. */
+typedef struct {
+	guint capture; /* index in KmtDiff.captures */
+	KmtKind kind;
+	gboolean holds_objects; /* see KmtDiffLine */
+	KmtKind objects;
+	gboolean is_leak;     /* a leak candidate */
+	const char **texts;   /* one for each dimension */
+	guint32 *places;      /* for each dimension the number in its
+			       * KmtDiffPlaces; undefined if it has none */
+	KmtFigure *figures;   /* one for each field, divided by --per */
+	KmtDiffTraits traits; /* figures of the group */
+} KmtDiffRow;
+
+/* The rows of all captures that were read. */
+typedef struct {
+	KmtDiff *diff;
+	GArray *rows; /* KmtDiffRow */
+	/* For each dimension of --by its places, or NULL. */
+	KmtDiffPlaces *places[KMT_N_DIMENSIONS];
+	/* char *: build ID or boot ID. A capture without both has an entry of
+	 * its own, NULL. */
+	GPtrArray *builds;
+	/* For each capture and field, the figure of a line that the capture
+	 * does not have. */
+	GPtrArray *absent; /* KmtFigure[], one for each field */
+	GPtrArray *memory; /* of the rows, except their texts */
+} KmtDiffRows;
+
+/* Create the rows of @diff, which must outlive them. */
+KmtDiffRows *kmt_diff_rows_new(KmtDiff *diff);
+void kmt_diff_rows_free(KmtDiffRows *rows);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtDiffRows, kmt_diff_rows_free)
+
+/* Set the text and, if the dimension has places, the place of value @i of a
+ * group of @build. */
+void kmt_diff_rows_add_value(KmtDiffRows *rows, const KmtReport *report,
+			     const KmtGroup *group, guint i, guint build,
+			     KmtDiffRow *row);
+
+/*
+ * Add the groups of the capture that @report has read, and its description to
+ * diff->captures. @path names the capture. Return FALSE if --per has no divisor
+ * for this capture.
+ */
+gboolean kmt_diff_rows_add(KmtDiffRows *rows, const KmtCaptureReport *report,
+			   const char *path, GError **error);
+
+/* A line and the data that matches it. */
+typedef struct {
+	KmtDiffLine line;   /* the first member */
+	KmtFigure *values;  /* for each field those of all captures */
+	guint next_capture; /* number of the last capture that has the line,
+			     * plus 1 */
+	KmtDiffTraits base, new; /* of the captures of each side */
+} KmtDiffLineState;
+
+/* Combine the rows of all captures to lines, and set diff->lines. */
+void kmt_diff_match_rows(KmtDiffRows *rows);
+
+/* Set the guesses of the removed and added lines in diff->lines, whose elements
+ * are KmtDiffLineState. */
+void kmt_diff_guess(KmtDiff *diff);
+
+/*
+ * Compute everything in @cell but the doubts from its values. @field is the
+ * number of a field.
+ */
+void kmt_diff_cell_compute(const KmtDiff *diff, KmtDiffCell *cell);
+
+/* Set the cells of all lines and kinds from their values. */
+void kmt_diff_compute_cells(KmtDiff *diff);
+
+#endif

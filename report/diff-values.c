@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The values of a group: their texts, and the functions of call sites and
+ * stacks. */
+#include "config.h"
+
+#include "report/diff-private.h"
+
+#include <string.h>
+
+static const char *intern(const KmtDiff *diff, const char *text)
+{
+	return text ? g_string_chunk_insert_const(diff->strings, text) : NULL;
+}
+
+/* Return the text of a call site without a name. The caller frees the string.
+ */
+static char *address_text(const KmtSymSite *site)
+{
+	/* All builds have the address 0 in common. */
+	return site->address ? g_strdup_printf("0x%016" G_GINT64_MODIFIER "x",
+					       site->address)
+			     : g_strdup("(caller not recorded)");
+}
+
+/* Describe a call site as a frame. If @text is not NULL, set *text to the text
+ * that the report prints for the call site; the caller frees the string. */
+static KmtDiffFrame frame_of(const KmtDiff *diff,
+			     const KmtSymbolizer *symbolizer,
+			     const KmtSymSite *site, char **text)
+{
+	KmtDiffFrame frame = {.position = site->address};
+	KmtSymSourceLine source;
+	KmtSymbol symbol;
+
+	if (!kmt_symbolizer_symbol(symbolizer, site, &symbol)) {
+		g_autofree char *address = address_text(site);
+
+		if (!site->address)
+			frame.function = intern(diff, address);
+		if (text)
+			*text = g_steal_pointer(&address);
+		return frame;
+	}
+	frame.function = intern(diff, symbol.name);
+	frame.module = intern(diff, symbol.module);
+	frame.position = symbol.line ? symbol.line : symbol.offset;
+	if (kmt_symbolizer_source(symbolizer, site, &source) && source.file) {
+		g_autofree char *line =
+			g_strdup_printf("%s:%u", source.file, source.line);
+
+		frame.source = intern(diff, line);
+	}
+	if (text)
+		*text = kmt_symbolizer_describe_symbol(symbolizer, site,
+						       &symbol);
+	return frame;
+}
+
+/* Return the distance of a function in the kernel itself from _stext, or 0 if
+ * it is unknown or the frame is in a module. */
+static guint64 start_of(const KmtSymbolizer *symbolizer, const KmtSymSite *site,
+			const KmtDiffFrame *frame)
+{
+	guint64 stext = kmt_symbolizer_stext(symbolizer);
+
+	/* An allocation tag has a source line as position, which distinguishes
+	 * functions of one name. */
+	return stext && site->address && frame->function && !frame->module &&
+			       !site->tag
+		       ? site->address - frame->position - stext
+		       : 0;
+}
+
+/* Describe the text of the dimension function or owner, "name [module]", as a
+ * frame. */
+static KmtDiffFrame function_frame(const KmtDiff *diff, const char *text)
+{
+	const char *bracket = strstr(text, " [");
+	KmtDiffFrame frame = {0};
+	g_autofree char *name = NULL, *module = NULL;
+
+	if (g_str_has_prefix(text, "0x")) {
+		frame.position = g_ascii_strtoull(text, NULL, 16);
+		return frame;
+	}
+	name = bracket ? g_strndup(text, (gsize)(bracket - text))
+		       : g_strdup(text);
+	frame.function = intern(diff, name);
+	if (bracket) {
+		module = g_strndup(bracket + 2, strcspn(bracket + 2, "]"));
+		frame.module = intern(diff, module);
+	}
+	return frame;
+}
+
+/* Return the number of a call chain whose text is @text. */
+static guint32 add_stack(KmtDiffRows *rows, const KmtReport *report,
+			 const KmtChain *chain, guint i, guint build,
+			 const char *text)
+{
+	g_autofree KmtDiffFrame *frames = g_new0(KmtDiffFrame, chain->n);
+	guint64 start = 0;
+	guint j;
+
+	for (j = 0; j < chain->n; j++) {
+		KmtSymSite site =
+			kmt_groups_frame(report->aggregate->groups, chain, j);
+
+		frames[j] =
+			frame_of(rows->diff, report->symbolizer, &site, NULL);
+		if (j == 0)
+			start = start_of(report->symbolizer, &site, &frames[0]);
+	}
+	return kmt_diff_places_add(rows->places[i], build, frames, chain->n,
+				   start, text);
+}
+
+/* Return the number of the call site of a group, and set *text. */
+static guint32 add_site(KmtDiffRows *rows, const KmtReport *report,
+			const KmtGroup *group, guint i, guint build,
+			const char **text)
+{
+	g_autofree char *description = NULL;
+	KmtDiffFrame frame;
+	KmtSymSite site;
+
+	kmt_groups_site(report->aggregate->groups, group, &site);
+	frame = frame_of(rows->diff, report->symbolizer, &site, &description);
+	*text = intern(rows->diff, description);
+	return kmt_diff_places_add(rows->places[i], build, &frame, 1,
+				   start_of(report->symbolizer, &site, &frame),
+				   *text);
+}
+
+void kmt_diff_rows_add_value(KmtDiffRows *rows, const KmtReport *report,
+			     const KmtGroup *group, guint i, guint build,
+			     KmtDiffRow *row)
+{
+	const KmtGroups *groups = report->aggregate->groups;
+	KmtDimension dimension = rows->diff->by->dimensions[i];
+	g_autofree char *text = NULL;
+	KmtDiffFrame frame;
+
+	if (dimension == KMT_BY_CALLSITE) {
+		row->places[i] =
+			add_site(rows, report, group, i, build, &row->texts[i]);
+		return;
+	}
+	text = kmt_groups_value(groups, group, i);
+	row->texts[i] = intern(rows->diff, text);
+	if (dimension == KMT_BY_STACK) {
+		row->places[i] = add_stack(rows, report,
+					   kmt_groups_chain(groups, group, i),
+					   i, build, row->texts[i]);
+	} else if (rows->places[i]) {
+		frame = function_frame(rows->diff, text);
+		row->places[i] = kmt_diff_places_add(
+			rows->places[i], build, &frame, 1, 0, row->texts[i]);
+	}
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include "report/diff-private.h"
+
+void kmt_diff_free(KmtDiff *diff)
+{
+	if (!diff)
+		return;
+	kmt_diff_splits_free(diff->splits);
+	g_ptr_array_unref(diff->captures);
+	g_ptr_array_unref(diff->lines);
+	g_ptr_array_unref(diff->warnings);
+	g_ptr_array_unref(diff->memory);
+	g_string_chunk_free(diff->strings);
+	g_free(diff);
+}
+
+/* Give the cells of each kind room for the values of all captures. */
+static void prepare_kinds(KmtDiff *diff)
+{
+	guint n = diff->n_base + diff->n_new, n_fields = diff->fields->len;
+	guint i, j;
+
+	for (i = 0; i < KMT_N_KINDS; i++) {
+		KmtDiffCell *cells = g_new0(KmtDiffCell, n_fields);
+		KmtFigure *values = g_new0(KmtFigure, (gsize)n_fields * n);
+
+		for (j = 0; j < n_fields; j++)
+			cells[j].values = values + (gsize)j * n;
+		diff->kinds[i].kind = (KmtKind)i;
+		diff->kinds[i].cells = cells;
+		g_ptr_array_add(diff->memory, cells);
+		g_ptr_array_add(diff->memory, values);
+	}
+}
+
+static guint count_paths(const char *const *paths)
+{
+	return paths ? g_strv_length((char **)paths) : 0;
+}
+
+static KmtDiff *new_diff(const KmtPlan *plan, guint n_base, guint n_new)
+{
+	KmtDiff *diff = g_new0(KmtDiff, 1);
+
+	diff->plan = plan;
+	diff->by = &plan->by;
+	diff->fields = plan->fields;
+	diff->n_base = n_base;
+	diff->n_new = n_new;
+	diff->splits = kmt_diff_splits_new(n_base, n_new);
+	diff->captures = g_ptr_array_new();
+	diff->lines = g_ptr_array_new_with_free_func(g_free);
+	diff->warnings = g_ptr_array_new_with_free_func(g_free);
+	diff->memory = g_ptr_array_new_with_free_func(g_free);
+	diff->strings = g_string_chunk_new(1 << 16);
+	prepare_kinds(diff);
+	return diff;
+}
+
+/* Read a capture and add its groups to the rows. An error names the capture. */
+static gboolean read_capture(KmtDiffRows *rows, KmtCaptureReport *report,
+			     const char *path, const char *program,
+			     GError **error)
+{
+	const char *const operands[] = {path, NULL};
+
+	if (kmt_capture_report_read(report, operands, program, error))
+		return kmt_diff_rows_add(rows, report, path, error);
+	if (error && !g_strrstr((*error)->message, path))
+		g_prefix_error(error, "%s: ", path);
+	return FALSE;
+}
+
+static gboolean read_captures(KmtDiffRows *rows, KmtCaptureReport *report,
+			      const char *const *paths, const char *program,
+			      GError **error)
+{
+	for (; *paths; paths++)
+		if (!read_capture(rows, report, *paths, program, error))
+			return FALSE;
+	return TRUE;
+}
+
+/* Add a warning about a capture. */
+static void warn(KmtDiff *diff, const KmtDiffCapture *capture, const char *text)
+{
+	g_ptr_array_add(diff->warnings,
+			g_strdup_printf("%s: %s", capture->path, text));
+}
+
+/* Warn about groups that have no name and match by their address. */
+static void warn_of_unnamed(KmtDiff *diff, const KmtDiffCapture *capture)
+{
+	g_autofree char *text =
+		g_strdup_printf("%u lines have a function without a name, so "
+				"they match only within the same build",
+				capture->unnamed);
+
+	if (capture->unnamed)
+		warn(diff, capture, text);
+}
+
+/* Collect the warnings of all captures. */
+static void add_warnings(KmtDiff *diff)
+{
+	guint i, j;
+
+	for (i = 0; i < diff->captures->len; i++) {
+		const KmtDiffCapture *capture = diff->captures->pdata[i];
+
+		for (j = 0; j < capture->warnings->len; j++)
+			warn(diff, capture, capture->warnings->pdata[j]);
+		warn_of_unnamed(diff, capture);
+	}
+}
+
+KmtDiff *kmt_diff_read(KmtCaptureReport *report, const char *const *base,
+		       const char *const *new, const char *program,
+		       GError **error)
+{
+	guint n_base = count_paths(base), n_new = count_paths(new);
+	g_autoptr(KmtDiffRows) rows = NULL;
+	g_autoptr(KmtDiff) diff = NULL;
+
+	if (!n_base || !n_new || n_base + n_new > G_MAXUINT16) {
+		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+			    "a comparison needs one capture or more on each "
+			    "side, and at most %u on both",
+			    G_MAXUINT16);
+		return NULL;
+	}
+	diff = new_diff(&report->plan, n_base, n_new);
+	rows = kmt_diff_rows_new(diff);
+	report->is_base = TRUE;
+	if (!read_captures(rows, report, base, program, error))
+		return NULL;
+	report->is_base = FALSE;
+	if (!read_captures(rows, report, new, program, error))
+		return NULL;
+	kmt_diff_match_rows(rows);
+	kmt_diff_guess(diff);
+	kmt_diff_compute_cells(diff);
+	add_warnings(diff);
+	return g_steal_pointer(&diff);
+}
