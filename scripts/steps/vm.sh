@@ -57,7 +57,6 @@ version2()
 # see docs/testing.md.
 slabs()
 {
-	make -s -C "$builddir" tests/slab/simulate-slabs
 	python3 "$kmt_top/tests/vm/slab-simulator.py" \
 		"$builddir/tests/slab/simulate-slabs" "$1/capture"
 }
