@@ -56,7 +56,7 @@ gboolean kmt_diff_rows_add(KmtDiffRows *rows, const KmtCaptureReport *report,
 /* A line and the data that matches it. */
 typedef struct {
 	KmtDiffLine line;   /* the first member */
-	KmtFigure *values;  /* for each field those of all captures */
+	KmtFigure *values;  /* for each field the values in all captures */
 	guint next_capture; /* number of the last capture that has the line,
 			     * plus 1 */
 	KmtDiffTraits base, new; /* of the captures of each side */
@@ -74,6 +74,10 @@ void kmt_diff_guess(KmtDiff *diff);
  * number of a field.
  */
 void kmt_diff_cell_compute(const KmtDiff *diff, KmtDiffCell *cell);
+
+/* Collect the warnings of all captures in diff->warnings, and warn about
+ * captures that are hardly comparable. */
+void kmt_diff_add_warnings(KmtDiff *diff);
 
 /* Set the cells of all lines and kinds from their values. */
 void kmt_diff_compute_cells(KmtDiff *diff);

@@ -237,6 +237,22 @@ static void set_objects(const KmtReport *report, KmtDimension dimension,
 			TRUE, &row->objects);
 }
 
+/* Allocate the arrays of a row. */
+static void allocate_row(KmtDiffRows *rows, KmtDiffRow *row)
+{
+	const KmtDiff *diff = rows->diff;
+	guint n = diff->by->n, n_fields = diff->fields->len;
+	char *block = g_malloc0(n_fields * sizeof(*row->figures) +
+				n * sizeof(*row->places));
+
+	row->figures = (KmtFigure *)block;
+	row->places = (guint32 *)(block + n_fields * sizeof(*row->figures));
+	g_ptr_array_add(rows->memory, block);
+	/* Lines keep the texts. */
+	row->texts = g_new0(const char *, n);
+	g_ptr_array_add(diff->memory, row->texts);
+}
+
 static void add_row(KmtDiffRows *rows, const KmtReport *report,
 		    const KmtGroup *group, const RowsOfCapture *common)
 {
@@ -251,12 +267,7 @@ static void add_row(KmtDiffRows *rows, const KmtReport *report,
 				     .allocs = t->allocs,
 				     .bytes_req = t->bytes_req,
 				     .bytes_alloc = t->bytes_alloc};
-	row.texts = g_new0(const char *, n);
-	row.places = g_new0(guint32, n);
-	row.figures = g_new0(KmtFigure, diff->fields->len);
-	g_ptr_array_add(diff->memory, row.texts);
-	g_ptr_array_add(rows->memory, row.places);
-	g_ptr_array_add(rows->memory, row.figures);
+	allocate_row(rows, &row);
 	for (i = 0; i < n; i++) {
 		KmtDiffBuildPlace *place;
 
