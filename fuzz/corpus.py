@@ -221,6 +221,7 @@ OPTIONS = ("--leaks --by=module --windows=4", "--cross-cpu --json",
            "--csv --fields=live-wasted,at-peak,churn --by=module",
            "--windows=3 --time=0.0005,0.003 --cpu=0", "--time=peak --live",
            "--lifetime=1us-2ms --fields=peak,age-median --json",
+           "--advise --json", "--advise --churn=2us --kind=slab",
            "--kind=slab --node=0-1 --size=8-1k --callsite=f*,s* --module=*")
 
 

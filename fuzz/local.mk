@@ -40,8 +40,8 @@ fuzz_options_SOURCES = fuzz/fuzz-options.c fuzz/boundary.c fuzz/boundary.h \
 	$(FUZZ_EXERCISE_SOURCES) $(FUZZ_REPORT_SOURCES) $(FUZZ_CHECK_SOURCES)
 fuzz_options_CFLAGS = $(FUZZ_COMPILE) $(FUZZ_REPORT_CFLAGS)
 fuzz_options_LDFLAGS = $(FUZZ_LINK)
-fuzz_options_LDADD = $(KMT_OUTPUT_LIBS) $(KMT_SYMBOLS_LIBS) $(KMT_CLI_LIBS) $(KMT_PPROF_LIBS) \
-	$(JSON_LIBS)
+fuzz_options_LDADD = $(KMT_SLAB_LIBS) $(KMT_OUTPUT_LIBS) $(KMT_SYMBOLS_LIBS) \
+	$(KMT_CLI_LIBS) $(KMT_PPROF_LIBS) $(JSON_LIBS)
 fuzz_perfdata_SOURCES = fuzz/fuzz-perfdata.c fuzz/scratch.c fuzz/scratch.h \
 	fuzz/target.h \
 	import/callers.c import/callers.h \
@@ -61,8 +61,8 @@ fuzz_report_SOURCES = fuzz/fuzz-report.c $(FUZZ_CONTAINER_SOURCES) \
 	$(FUZZ_EXERCISE_SOURCES) $(FUZZ_REPORT_SOURCES)
 fuzz_report_CFLAGS = $(FUZZ_COMPILE) $(FUZZ_REPORT_CFLAGS)
 fuzz_report_LDFLAGS = $(FUZZ_LINK)
-fuzz_report_LDADD = $(KMT_OUTPUT_LIBS) $(KMT_SYMBOLS_LIBS) $(KMT_CLI_LIBS) $(KMT_PPROF_LIBS) \
-	$(JSON_LIBS)
+fuzz_report_LDADD = $(KMT_SLAB_LIBS) $(KMT_OUTPUT_LIBS) $(KMT_SYMBOLS_LIBS) \
+	$(KMT_CLI_LIBS) $(KMT_PPROF_LIBS) $(JSON_LIBS)
 fuzz_trace_SOURCES = fuzz/fuzz-trace.c $(FUZZ_CONTAINER_SOURCES) \
 	$(FUZZ_EXERCISE_SOURCES) $(FUZZ_OUTPUT_SOURCES) $(FUZZ_CHECK_SOURCES)
 fuzz_trace_CFLAGS = $(FUZZ_COMPILE)

@@ -9,11 +9,15 @@
 #include "report/advice-private.h"
 #include "lib/slab/simulator.h"
 
-/* A finding has at least this number of slabs, less than this share of their
- * bytes in live objects, and saves at least this part of their pages. */
+/* A finding has at least this number of slabs and of live objects, less than
+ * this share of the bytes of the slabs in live objects, and saves at least this
+ * part of their pages. */
 #define MIN_SLABS     8
+#define MIN_OBJECTS   8
 #define MAX_OCCUPANCY 0.5
 #define MIN_PART      0.1
+/* The capture has at least this part of the objects that slabinfo has. */
+#define MIN_KNOWN 0.5
 /* Largest part of a slab without objects that a smaller slab may have. */
 #define MAX_UNUSED_PART 8
 
@@ -28,7 +32,7 @@ typedef struct {
 	gboolean differs[N_SIMULATIONS]; /* the layout is not the present one */
 	KmtSlabGeometry layouts[N_SIMULATIONS];
 	guint64 live; /* simulated live objects */
-} Cache;
+} AdvisedCache;
 
 typedef struct {
 	KmtSlabHandle handles[N_SIMULATIONS];
@@ -38,16 +42,16 @@ typedef struct {
 	const KmtAdviceLayout *layout;
 	KmtInputTables *tables; /* NULL: the records have no caches */
 	KmtSlabSimulator *simulators[N_SIMULATIONS];
-	GArray *caches;	  /* Cache; the index is that in the simulators */
+	GArray *caches; /* AdvisedCache; the index is that in the simulators */
 	GArray *of_class; /* guint32: index + 1 of the cache of a class; 0: not
 			   * known yet; KMT_ADVICE_NONE: none */
 	GArray *handles;  /* Handles by slot */
-} State;
+} CacheCounts;
 
 static gpointer new (const KmtAdviceContext *context)
 {
 	const KmtInputCapture *capture = context->report->capture;
-	State *state = g_new0(State, 1);
+	CacheCounts *state = g_new0(CacheCounts, 1);
 	guint i;
 
 	state->layout = context->layout;
@@ -56,7 +60,7 @@ static gpointer new (const KmtAdviceContext *context)
 	for (i = 0; i < N_SIMULATIONS; i++)
 		state->simulators[i] =
 			kmt_slab_simulator_new(&context->layout->kernel);
-	state->caches = g_array_new(FALSE, FALSE, sizeof(Cache));
+	state->caches = g_array_new(FALSE, FALSE, sizeof(AdvisedCache));
 	state->of_class = g_array_new(FALSE, TRUE, sizeof(guint32));
 	state->handles = g_array_new(FALSE, FALSE, sizeof(Handles));
 	return state;
@@ -64,7 +68,7 @@ static gpointer new (const KmtAdviceContext *context)
 
 static void free_state(gpointer data)
 {
-	State *state = data;
+	CacheCounts *state = data;
 	guint i;
 
 	for (i = 0; i < N_SIMULATIONS; i++)
@@ -76,15 +80,15 @@ static void free_state(gpointer data)
 	g_free(state);
 }
 
-static Cache *cache_at(const State *state, guint i)
+static AdvisedCache *cache_at(const CacheCounts *state, guint i)
 {
-	return &g_array_index(state->caches, Cache, i);
+	return &g_array_index(state->caches, AdvisedCache, i);
 }
 
 /* ---- layouts ---- */
 
 /* Set the layout with the smallest slabs that have little unused space. */
-static void set_smaller(const State *state, Cache *cache)
+static void set_smaller(const CacheCounts *state, AdvisedCache *cache)
 {
 	const KmtSlabKernel *kernel = &state->layout->kernel;
 	const KmtSlabGeometry *present = &cache->layouts[PRESENT];
@@ -104,7 +108,7 @@ static void set_smaller(const State *state, Cache *cache)
 }
 
 /* Set the layout of objects without padding. */
-static void set_packed(const State *state, Cache *cache)
+static void set_packed(const CacheCounts *state, AdvisedCache *cache)
 {
 	const KmtSlabGeometry *present = &cache->layouts[PRESENT];
 	gsize pointer = state->layout->kernel.pointer_size;
@@ -121,7 +125,7 @@ static void set_packed(const State *state, Cache *cache)
 }
 
 /* Set the layouts of a cache. Return FALSE if the present one is unknown. */
-static gboolean set_layouts(const State *state, Cache *cache)
+static gboolean set_layouts(const CacheCounts *state, AdvisedCache *cache)
 {
 	const KmtAdviceLayout *layout = state->layout;
 	KmtSlabGeometry *present = &cache->layouts[PRESENT];
@@ -146,9 +150,9 @@ static gboolean set_layouts(const State *state, Cache *cache)
 /* ---- simulation ---- */
 
 /* Return the index + 1 of the cache of a class, or KMT_ADVICE_NONE. */
-static guint32 find_cache(State *state, const KmtReplayClass *class)
+static guint32 find_cache(CacheCounts *state, const KmtReplayClass *class)
 {
-	Cache key = {0};
+	AdvisedCache key = {0};
 	guint i;
 
 	if (!kmt_kind_is_slab(class->kind))
@@ -170,7 +174,7 @@ static guint32 find_cache(State *state, const KmtReplayClass *class)
 	return state->caches->len;
 }
 
-static guint32 cache_of_event(State *state, const KmtReplayEvent *event)
+static guint32 cache_of_event(CacheCounts *state, const KmtReplayEvent *event)
 {
 	guint32 class_id = event->object->class_id, *cache;
 
@@ -186,7 +190,8 @@ static guint32 cache_of_event(State *state, const KmtReplayEvent *event)
 	return *cache;
 }
 
-static void simulate(State *state, const KmtReplayEvent *event, guint index)
+static void simulate(CacheCounts *state, const KmtReplayEvent *event,
+		     guint index)
 {
 	gboolean is_alloc = event->op == KMT_REPLAY_ALLOC;
 	Handles *handles;
@@ -213,7 +218,7 @@ static void simulate(State *state, const KmtReplayEvent *event, guint index)
 static void on_event(gpointer data, G_GNUC_UNUSED const KmtReplay *replay,
 		     const KmtReplayEvent *event)
 {
-	State *state = data;
+	CacheCounts *state = data;
 	guint32 cache;
 
 	if (event->op == KMT_REPLAY_DEFER)
@@ -227,11 +232,11 @@ static void on_event(gpointer data, G_GNUC_UNUSED const KmtReplay *replay,
 
 /* A cache with the figures of its simulations. */
 typedef struct {
-	const Cache *cache;
+	const AdvisedCache *cache;
 	const char *name;
 	const KmtInputSlabRow *row; /* of slabinfo, or NULL */
 	KmtSlabFigures figures[N_SIMULATIONS];
-} Candidate;
+} CacheCandidate;
 
 static gint64 page_bytes(const KmtAdviceContext *context, guint64 present,
 			 guint64 other)
@@ -241,22 +246,22 @@ static gint64 page_bytes(const KmtAdviceContext *context, guint64 present,
 	return ((gint64)present - (gint64)other) * page;
 }
 
-static gint64 live_saving(const KmtAdviceContext *context, const Candidate *c,
-			  Simulation i)
+static gint64 live_saving(const KmtAdviceContext *context,
+			  const CacheCandidate *c, Simulation i)
 {
 	return page_bytes(context, c->figures[PRESENT].pages,
 			  c->figures[i].pages);
 }
 
-static gint64 peak_saving(const KmtAdviceContext *context, const Candidate *c,
-			  Simulation i)
+static gint64 peak_saving(const KmtAdviceContext *context,
+			  const CacheCandidate *c, Simulation i)
 {
 	return page_bytes(context, c->figures[PRESENT].peak_pages,
 			  c->figures[i].peak_pages);
 }
 
-static gboolean is_saving(const KmtAdviceContext *context, const Candidate *c,
-			  Simulation i)
+static gboolean is_saving(const KmtAdviceContext *context,
+			  const CacheCandidate *c, Simulation i)
 {
 	gint64 saving = live_saving(context, c, i);
 	double bytes =
@@ -267,8 +272,8 @@ static gboolean is_saving(const KmtAdviceContext *context, const Candidate *c,
 	       peak_saving(context, c, i) >= 0;
 }
 
-static char *computation_of(const KmtAdviceContext *context, const Candidate *c,
-			    Simulation i)
+static char *computation_of(const KmtAdviceContext *context,
+			    const CacheCandidate *c, Simulation i)
 {
 	const KmtReport *report = context->report;
 	const KmtSlabFigures *present = &c->figures[PRESENT];
@@ -282,16 +287,16 @@ static char *computation_of(const KmtAdviceContext *context, const Candidate *c,
 
 	return g_strdup_printf(
 		"simulation of each allocation and free: %s live objects are "
-		"in %s slabs of %u objects (%s pages); in slabs of %u pages "
-		"with %u objects of %" G_GSIZE_FORMAT
+		"in %s slabs with room for %u objects each (%s pages); in "
+		"slabs of order %u with room for %u objects of %" G_GSIZE_FORMAT
 		" bytes, they are in %s slabs (%s pages)",
 		live, slabs, c->cache->layouts[PRESENT].objects, pages,
-		1U << layout->order, layout->objects, layout->size, other_slabs,
+		layout->order, layout->objects, layout->size, other_slabs,
 		other_pages);
 }
 
 static void add_smaller(const KmtAdviceContext *context, KmtAdvice *advice,
-			const Candidate *c)
+			const CacheCandidate *c)
 {
 	const KmtSlabGeometry *present = &c->cache->layouts[PRESENT];
 	const KmtSlabGeometry *smaller = &c->cache->layouts[SMALLER];
@@ -300,9 +305,9 @@ static void add_smaller(const KmtAdviceContext *context, KmtAdvice *advice,
 
 	kmt_advice_add_change(
 		advice, "order",
-		g_strdup_printf("Use slabs of %u pages instead of %u, with the "
+		g_strdup_printf("Use slabs of order %u instead of %u, with the "
 				"kernel parameter %s_max_order=%u",
-				1U << smaller->order, 1U << present->order,
+				smaller->order, present->order,
 				is_slab ? "slab" : "slub", smaller->order),
 		live_saving(context, c, SMALLER),
 		peak_saving(context, c, SMALLER),
@@ -312,7 +317,7 @@ static void add_smaller(const KmtAdviceContext *context, KmtAdvice *advice,
 }
 
 static void add_packed(const KmtAdviceContext *context, KmtAdvice *advice,
-		       const Candidate *c)
+		       const CacheCandidate *c)
 {
 	kmt_advice_add_change(
 		advice, "padding",
@@ -329,9 +334,20 @@ static void add_packed(const KmtAdviceContext *context, KmtAdvice *advice,
 			 "delays another CPU that uses its neighbour."));
 }
 
+/* Return the part of the objects in slabinfo that the capture has; 0 if the
+ * capture has no slabinfo. */
+static double known_share(const CacheCandidate *c)
+{
+	if (!c->row)
+		return 0;
+	return c->row->active > c->cache->live
+		       ? (double)c->cache->live / (double)c->row->active
+		       : 1;
+}
+
 /* Set the certainty by the part of the objects that the capture has. */
 static void set_certainty(const KmtAdviceContext *context, KmtAdvice *advice,
-			  const Candidate *c)
+			  const CacheCandidate *c)
 {
 	KmtAdviceEvidence evidence = {.objects = c->cache->live,
 				      .any_number = TRUE,
@@ -339,18 +355,14 @@ static void set_certainty(const KmtAdviceContext *context, KmtAdvice *advice,
 					      context->layout->is_assumed &&
 					      !c->cache->is_recorded};
 
+	evidence.known_share = known_share(c);
 	if (!c->row)
 		evidence.doubt = "how many objects are from before the trace "
 				 "is unknown";
-	else
-		evidence.known_share = c->row->active
-					       ? (double)c->cache->live /
-							 (double)c->row->active
-					       : 1;
 	kmt_advice_set_certainty(context, advice, &evidence);
 }
 
-static void add_finding(KmtAdviceContext *context, const Candidate *c)
+static void add_finding(KmtAdviceContext *context, const CacheCandidate *c)
 {
 	gboolean is_kmalloc = !c->cache->table;
 	KmtAdvice *advice =
@@ -382,19 +394,21 @@ static void add_finding(KmtAdviceContext *context, const Candidate *c)
 }
 
 static gboolean is_half_empty(const KmtAdviceContext *context,
-			      const Candidate *c)
+			      const CacheCandidate *c)
 {
 	const KmtSlabFigures *present = &c->figures[PRESENT];
 	double used = (double)c->cache->live *
 		      (double)c->cache->layouts[PRESENT].object_size;
 	double bytes = (double)page_bytes(context, present->pages, 0);
 
-	return present->slabs >= MIN_SLABS && used < bytes * MAX_OCCUPANCY;
+	return present->slabs >= MIN_SLABS && c->cache->live >= MIN_OBJECTS &&
+	       used < bytes * MAX_OCCUPANCY;
 }
 
-static void examine(KmtAdviceContext *context, const State *state, guint index)
+static void examine(KmtAdviceContext *context, const CacheCounts *state,
+		    guint index)
 {
-	Candidate c = {.cache = cache_at(state, index)};
+	CacheCandidate c = {.cache = cache_at(state, index)};
 	g_autofree char *kmalloc = kmt_advice_kmalloc_name(c.cache->size);
 	guint i;
 
@@ -407,6 +421,8 @@ static void examine(KmtAdviceContext *context, const State *state, guint index)
 	for (i = 0; i < N_SIMULATIONS; i++)
 		kmt_slab_simulator_figures(state->simulators[i], index,
 					   &c.figures[i]);
+	if (c.row && known_share(&c) < MIN_KNOWN)
+		return;
 	if (is_half_empty(context, &c) &&
 	    (is_saving(context, &c, SMALLER) || is_saving(context, &c, PACKED)))
 		add_finding(context, &c);
@@ -414,7 +430,7 @@ static void examine(KmtAdviceContext *context, const State *state, guint index)
 
 static void find(gpointer data, KmtAdviceContext *context)
 {
-	const State *state = data;
+	const CacheCounts *state = data;
 	guint i;
 
 	for (i = 0; i < state->caches->len; i++)

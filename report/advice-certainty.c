@@ -14,10 +14,8 @@
 #define VERY_FEW_OBJECTS 20
 /* A share of lost events from which on the certainty is low. */
 #define MUCH_LOSS 0.01
-/* Shares of the objects of a cache below which the certainty is medium or low.
- */
+/* A share of the objects of a cache below which the certainty is medium. */
 #define MOST_OBJECTS 0.9
-#define HALF_OBJECTS 0.5
 /* A rate of a shorter time is less certain. */
 #define SHORT_SECONDS 1.0
 
@@ -112,9 +110,7 @@ static void judge_share(Verdict *verdict, double share)
 	text = g_strdup_printf("the capture has only %.0f %% of the objects of "
 			       "the cache",
 			       100 * share);
-	lower(verdict,
-	      share < HALF_OBJECTS ? KMT_CERTAINTY_LOW : KMT_CERTAINTY_MEDIUM,
-	      text);
+	lower(verdict, KMT_CERTAINTY_MEDIUM, text);
 }
 
 void kmt_advice_set_certainty(const KmtAdviceContext *context,

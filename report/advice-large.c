@@ -17,28 +17,40 @@
 #define VMALLOC_AREA_BYTES 136
 #define VMALLOC_PAGE_BYTES 16
 
-/* Sums over the objects of a site, at the end or at the peak. */
+/* LargeSums over the objects of a site, at the end or at the peak. */
 typedef struct {
 	guint64 objects;
 	guint64 tail;	  /* allocated bytes after the last page that is used */
 	guint64 overhead; /* bytes that vmalloc() needs besides the pages */
-} Sums;
+} LargeSums;
 
-static void add_objects(Sums *sums, const KmtAdviceSize *size, guint64 objects,
-			guint64 page)
+static void add_bytes(guint64 *sum, guint64 objects, guint64 bytes)
+{
+	*sum = MIN(*sum + kmt_advice_product(objects, bytes),
+		   KMT_ADVICE_MAX_BYTES);
+}
+
+static void add_objects(LargeSums *sums, const KmtAdviceSize *size,
+			guint64 objects, guint64 page)
 {
 	guint64 pages = (size->bytes_req + page - 1) / page;
 
 	sums->objects += objects;
-	sums->tail += objects * (size->bytes_alloc - pages * page);
-	sums->overhead +=
-		objects * (VMALLOC_AREA_BYTES + pages * VMALLOC_PAGE_BYTES);
+	add_bytes(&sums->tail, objects, size->bytes_alloc - pages * page);
+	add_bytes(&sums->overhead, objects,
+		  VMALLOC_AREA_BYTES + pages * VMALLOC_PAGE_BYTES);
+}
+
+/* Return the bytes that vmalloc() would save. */
+static gint64 vmalloc_saving(const LargeSums *sums)
+{
+	return (gint64)sums->tail - (gint64)sums->overhead;
 }
 
 static gboolean is_large(const KmtAdviceSize *size, guint64 page)
 {
-	/* The limits keep sums of damaged records within 64 bits. */
-	return size->bytes_alloc > MAX_CACHE_PAGES * page &&
+	/* Damaged records can have any size. */
+	return size->bytes_alloc / page > MAX_CACHE_PAGES &&
 	       size->bytes_alloc % page == 0 &&
 	       size->bytes_req <= size->bytes_alloc &&
 	       size->bytes_alloc < G_GUINT64_CONSTANT(1) << 40;
@@ -72,8 +84,8 @@ static char *change_of(const KmtReport *report, const KmtAdviceSize *size,
 			       exact, rounded);
 }
 
-static char *computation_of(const KmtReport *report, const Sums *live,
-			    const Sums *peak)
+static char *computation_of(const KmtReport *report, const LargeSums *live,
+			    const LargeSums *peak)
 {
 	g_autofree char *n_live = kmt_advice_figure(report, live->objects);
 	g_autofree char *n_peak = kmt_advice_figure(report, peak->objects);
@@ -85,8 +97,8 @@ static char *computation_of(const KmtReport *report, const Sums *live,
 			       tail_peak, n_peak, tail_live, n_live);
 }
 
-static char *vmalloc_computation(const KmtReport *report, const Sums *live,
-				 const Sums *peak)
+static char *vmalloc_computation(const KmtReport *report, const LargeSums *live,
+				 const LargeSums *peak)
 {
 	g_autofree char *at_peak = kmt_advice_figure(report, peak->overhead);
 	g_autofree char *at_end = kmt_advice_figure(report, live->overhead);
@@ -103,8 +115,8 @@ static char *vmalloc_computation(const KmtReport *report, const Sums *live,
 }
 
 static void add_exact_change(const KmtAdviceContext *context, KmtAdvice *advice,
-			     const KmtAdviceSize *size, const Sums *live,
-			     const Sums *peak)
+			     const KmtAdviceSize *size, const LargeSums *live,
+			     const LargeSums *peak)
 {
 	kmt_advice_add_change(
 		advice, "exact_pages",
@@ -119,15 +131,14 @@ static void add_exact_change(const KmtAdviceContext *context, KmtAdvice *advice,
 
 static void add_vmalloc_change(const KmtAdviceContext *context,
 			       KmtAdvice *advice, gboolean is_kvmalloc,
-			       const Sums *live, const Sums *peak)
+			       const LargeSums *live, const LargeSums *peak)
 {
 	kmt_advice_add_change(
 		advice, "vmalloc",
 		is_kvmalloc ? g_strdup("Call vmalloc() instead of kvmalloc(), "
 				       "which calls kmalloc() first")
 			    : g_strdup("Allocate with vmalloc()"),
-		(gint64)live->tail - (gint64)live->overhead,
-		(gint64)peak->tail - (gint64)peak->overhead,
+		vmalloc_saving(live), vmalloc_saving(peak),
 		vmalloc_computation(context->report, live, peak),
 		g_strdup("No DMA to this memory; microseconds more for each "
 			 "allocation and free, and more TLB misses. kvmalloc() "
@@ -148,8 +159,8 @@ static gboolean is_kvmalloc(const KmtReport *report, const KmtAdviceSite *site)
 }
 
 static void add_finding(KmtAdviceContext *context, const KmtAdviceSite *site,
-			const KmtAdviceSize *size, const Sums *live,
-			const Sums *peak)
+			const KmtAdviceSize *size, const LargeSums *live,
+			const LargeSums *peak)
 {
 	const KmtReport *report = context->report;
 	gboolean kv = is_kvmalloc(report, site);
@@ -174,17 +185,30 @@ static void add_finding(KmtAdviceContext *context, const KmtAdviceSite *site,
 	kmt_advice_set_certainty(context, advice, &evidence);
 }
 
+/* Return whether the first change of a finding saves enough. */
+static gboolean is_enough(const KmtAdviceContext *context,
+			  const KmtAdviceSite *site, const LargeSums *live,
+			  const LargeSums *peak)
+{
+	gboolean kv = is_kvmalloc(context->report, site);
+	gint64 at_end = vmalloc_saving(live), at_peak = vmalloc_saving(peak);
+
+	if (!kv) {
+		at_end = (gint64)live->tail;
+		at_peak = (gint64)peak->tail;
+	}
+	return MAX(at_end, at_peak) >= KMT_ADVICE_MIN_SAVING;
+}
+
 static void examine(KmtAdviceContext *context, const KmtAdviceSite *site)
 {
 	guint64 page = kmt_advice_page_size(context);
 	const KmtAdviceSize *only = NULL;
-	Sums live = {0}, peak = {0};
-	guint i, n = 0;
+	LargeSums live = {0}, peak = {0};
+	const KmtAdviceSize *size = kmt_advice_first_size(context->sites, site);
+	guint n = 0;
 
-	for (i = 0; i < site->sizes->len; i++) {
-		const KmtAdviceSize *size = kmt_advice_size(
-			context->sites, g_array_index(site->sizes, guint32, i));
-
+	for (; size; size = kmt_advice_next_size(context->sites, size)) {
 		if (!is_large(size, page))
 			continue;
 		add_objects(&live, size,
@@ -194,7 +218,7 @@ static void examine(KmtAdviceContext *context, const KmtAdviceSite *site)
 			    page);
 		only = n++ ? NULL : size;
 	}
-	if (MAX(live.tail, peak.tail) >= KMT_ADVICE_MIN_SAVING)
+	if (is_enough(context, site, &live, &peak))
 		add_finding(context, site, only, &live, &peak);
 }
 

@@ -55,9 +55,9 @@ guint64 kmt_advice_shared_bytes(const KmtAdviceLayout *layout,
 {
 	guint64 slab = kmt_slab_bytes(&layout->kernel, geometry);
 
-	/* Without overflow for any n that a replay can count. */
-	return n / geometry->objects * slab +
-	       n % geometry->objects * slab / geometry->objects;
+	return kmt_advice_product(n / geometry->objects, slab) +
+	       kmt_advice_product(n % geometry->objects, slab) /
+		       geometry->objects;
 }
 
 guint64 kmt_advice_own_bytes(const KmtAdviceLayout *layout,
@@ -66,7 +66,7 @@ guint64 kmt_advice_own_bytes(const KmtAdviceLayout *layout,
 	KmtSlabOverhead overhead;
 
 	kmt_slab_overhead(&layout->kernel, geometry, &overhead);
-	return kmt_slab_slabs(geometry, n) *
-		       kmt_slab_bytes(&layout->kernel, geometry) +
+	return kmt_advice_product(kmt_slab_slabs(geometry, n),
+				  kmt_slab_bytes(&layout->kernel, geometry)) +
 	       overhead.descriptors + overhead.per_cpu + overhead.sysfs;
 }

@@ -29,6 +29,20 @@ guint64 kmt_advice_kmalloc_bytes(const KmtAdviceLayout *layout, guint64 bytes);
  * "kmalloc-2k". The caller frees the string. */
 char *kmt_advice_kmalloc_name(guint64 size);
 
+/* Upper limit of bytes, so that sums and differences fit into 64 bits. Only
+ * damaged records exceed it. */
+#define KMT_ADVICE_MAX_BYTES (G_GUINT64_CONSTANT(1) << 60)
+
+/* Return a product, or KMT_ADVICE_MAX_BYTES if it is larger. */
+static inline guint64 kmt_advice_product(guint64 a, guint64 b)
+{
+	guint64 product;
+
+	if (__builtin_mul_overflow(a, b, &product))
+		return KMT_ADVICE_MAX_BYTES;
+	return MIN(product, KMT_ADVICE_MAX_BYTES);
+}
+
 /* Return the bytes of slabs that n objects occupy in a cache with this layout
  * which other objects share: n times the bytes of a slab, divided by its
  * objects. */

@@ -25,39 +25,39 @@
 #define MAX_REUSE_BYTES 4096
 
 typedef struct {
-	guint64 frees;	     /* in the time of the report */
-	guint64 short_lived; /* frees soon, by the allocating task */
-	guint64 bytes;	     /* allocated bytes of the short-lived objects */
-	KmtAdviceFreeSites freed_by; /* of the short-lived objects */
+	guint64 objects; /* freed soon, by the allocating task, in the time of
+			  * the report */
+	guint64 bytes;	 /* allocated bytes of these objects */
+	KmtAdviceFreeSites freed_by;
 } ShortSite;
 
-/* The state: a ShortSite for each site of the context. */
 typedef struct {
 	const KmtAdviceSites *sites;
-	GArray *short_sites;
-	guint64 limit_ns; /* objects that live less are short-lived */
-} State;
+	KmtAdviceSiteData *data; /* ShortSite */
+	guint64 limit_ns;	 /* objects that live less are short-lived */
+} ShortCounts;
 
 static gpointer new (const KmtAdviceContext *context)
 {
-	State *state = g_new(State, 1);
+	ShortCounts *state = g_new(ShortCounts, 1);
 
 	state->sites = context->sites;
-	state->short_sites = g_array_new(FALSE, TRUE, sizeof(ShortSite));
+	state->data = kmt_advice_site_data_new(sizeof(ShortSite));
 	state->limit_ns = context->churn_ns;
 	return state;
 }
 
 static void free_state(gpointer data)
 {
-	State *state = data;
+	ShortCounts *state = data;
 
-	g_array_unref(state->short_sites);
+	kmt_advice_site_data_free(state->data);
 	g_free(state);
 }
 
 /* Return whether the task that allocated an object frees it soon. */
-static gboolean is_short_lived(const State *state, const KmtReplayEvent *event)
+static gboolean is_short_lived(const ShortCounts *state,
+			       const KmtReplayEvent *event)
 {
 	const KmtReplayObject *object = event->object;
 
@@ -71,22 +71,18 @@ static gboolean is_short_lived(const State *state, const KmtReplayEvent *event)
 static void on_event(gpointer data, G_GNUC_UNUSED const KmtReplay *replay,
 		     const KmtReplayEvent *event)
 {
-	State *state = data;
+	ShortCounts *state = data;
 	guint32 number;
 	ShortSite *site;
 
-	if (event->op != KMT_REPLAY_FREE || !event->is_inside)
+	if (event->op != KMT_REPLAY_FREE || !event->is_inside ||
+	    !is_short_lived(state, event))
 		return;
 	number = kmt_advice_site_of(state->sites, event->object->class_id);
 	if (number == KMT_ADVICE_NONE)
 		return;
-	if (number >= state->short_sites->len)
-		g_array_set_size(state->short_sites, number + 1);
-	site = &g_array_index(state->short_sites, ShortSite, number);
-	site->frees++;
-	if (!is_short_lived(state, event))
-		return;
-	site->short_lived++;
+	site = kmt_advice_site_data_add(state->data, number);
+	site->objects++;
 	site->bytes += event->class->bytes_alloc;
 	kmt_advice_free_sites_add(&site->freed_by, event->call_site);
 }
@@ -126,29 +122,25 @@ static guint64 same_function_frees(const KmtReport *report,
 static guint64 largest_request(const KmtAdviceContext *context,
 			       const KmtAdviceSite *site)
 {
+	const KmtAdviceSize *size = kmt_advice_first_size(context->sites, site);
 	guint64 largest = 0;
-	guint i;
 
-	for (i = 0; i < site->sizes->len; i++)
-		largest = MAX(
-			largest,
-			kmt_advice_size(context->sites,
-					g_array_index(site->sizes, guint32, i))
-				->bytes_req);
+	for (; size; size = kmt_advice_next_size(context->sites, size))
+		largest = MAX(largest, size->bytes_req);
 	return largest;
 }
 
 static char *computation_of(const KmtAdviceContext *context,
-			    const ShortSite *found)
+			    const KmtAdviceSite *owner, const ShortSite *found)
 {
 	const KmtReport *report = context->report;
 	const KmtAdviceFreeSite *first =
 		kmt_advice_free_sites_first(&found->freed_by);
 	const KmtSymSite site = {.address = first->address};
 	g_autofree char *n = kmt_advice_figure(
-		report, kmt_advice_scaled(context, found->short_lived));
+		report, kmt_advice_scaled(context, found->objects));
 	g_autofree char *frees = kmt_advice_figure(
-		report, kmt_advice_scaled(context, found->frees));
+		report, kmt_advice_scaled(context, owner->frees_inside));
 	g_autofree char *bytes = kmt_advice_figure(
 		report, kmt_advice_scaled(context, found->bytes));
 	g_autofree char *name = kmt_advice_site_name(report, &site);
@@ -160,9 +152,9 @@ static char *computation_of(const KmtAdviceContext *context,
 		"than %s and were freed by their task, %.0f %% "
 		"of them by %s: %s bytes in %s",
 		n, frees,
-		100 * (double)found->short_lived / (double)found->frees, limit,
-		100 * (double)first->frees / (double)found->short_lived, name,
-		bytes, time);
+		100 * (double)found->objects / (double)owner->frees_inside,
+		limit, 100 * (double)first->frees / (double)found->objects,
+		name, bytes, time);
 }
 
 static void add_stack_change(KmtAdvice *advice, const KmtReport *report,
@@ -206,9 +198,9 @@ static void add_finding(KmtAdviceContext *context, const KmtAdviceSite *site,
 			guint64 largest)
 {
 	const KmtReport *report = context->report;
-	const KmtAdviceEvidence evidence = {.objects = found->short_lived,
+	const KmtAdviceEvidence evidence = {.objects = found->objects,
 					    .is_rate = TRUE};
-	char *computation = computation_of(context, found);
+	char *computation = computation_of(context, site, found);
 	KmtAdvice *advice =
 		kmt_advice_add(context, KMT_ADVICE_SHORT, site->kind);
 
@@ -221,8 +213,8 @@ static void add_finding(KmtAdviceContext *context, const KmtAdviceSite *site,
 		add_stack_change(advice, report, largest, computation);
 	else
 		add_reuse_change(advice, report, site, largest, computation);
-	kmt_advice_add_number(advice, "frees", found->frees);
-	kmt_advice_add_number(advice, "short_lived", found->short_lived);
+	kmt_advice_add_number(advice, "frees", site->frees_inside);
+	kmt_advice_add_number(advice, "short_lived", found->objects);
 	kmt_advice_add_number(advice, "bytes", found->bytes);
 	kmt_advice_add_number(advice, "largest_request", largest);
 	kmt_advice_set_certainty(context, advice, &evidence);
@@ -234,7 +226,7 @@ static gboolean is_large_part(const KmtAdviceContext *context,
 {
 	const KmtTotals *slab =
 		&context->report->aggregate->kinds[KMT_KIND_SLAB];
-	double objects = (double)kmt_advice_scaled(context, found->short_lived);
+	double objects = (double)kmt_advice_scaled(context, found->objects);
 	double bytes = (double)kmt_advice_scaled(context, found->bytes);
 
 	return objects >= (double)slab->allocs * MIN_PART ||
@@ -247,11 +239,11 @@ static void examine(KmtAdviceContext *context, const KmtAdviceSite *site,
 	guint64 largest = largest_request(context, site);
 	const KmtAdviceFreeSite *first =
 		kmt_advice_free_sites_first(&found->freed_by);
-	double n = (double)found->short_lived;
+	double n = (double)found->objects;
 	gboolean in_function;
 
-	if (!kmt_kind_is_slab(site->kind) || found->short_lived < MIN_OBJECTS ||
-	    n < (double)found->frees * MIN_SHARE ||
+	if (!kmt_kind_is_slab(site->kind) || found->objects < MIN_OBJECTS ||
+	    n < (double)site->frees_inside * MIN_SHARE ||
 	    n < (double)site->allocs_inside * MIN_SHARE ||
 	    n < context->seconds * MIN_RATE || !is_large_part(context, found) ||
 	    largest > MAX_REUSE_BYTES ||
@@ -269,12 +261,15 @@ static void examine(KmtAdviceContext *context, const KmtAdviceSite *site,
 
 static void find(gpointer data, KmtAdviceContext *context)
 {
-	const State *state = data;
+	const ShortCounts *state = data;
 	guint i;
 
-	for (i = 0; i < state->short_sites->len; i++)
-		examine(context, kmt_advice_site(context->sites, i),
-			&g_array_index(state->short_sites, ShortSite, i));
+	for (i = 0; i < state->data->sites->len; i++)
+		examine(context,
+			kmt_advice_site(
+				context->sites,
+				g_array_index(state->data->sites, guint32, i)),
+			&g_array_index(state->data->entries, ShortSite, i));
 }
 
 const KmtAdviceDetector kmt_advice_short = {.what = "short-lived objects",

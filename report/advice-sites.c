@@ -55,18 +55,12 @@ static gboolean size_equal(gconstpointer user, guint32 number,
 	       x->bytes_alloc == y->bytes_alloc;
 }
 
-static void clear_site(gpointer data)
-{
-	g_array_unref(((KmtAdviceSite *)data)->sizes);
-}
-
 KmtAdviceSites *kmt_advice_sites_new(void)
 {
 	KmtAdviceSites *sites = g_new0(KmtAdviceSites, 1);
 
 	sites->seed = kmt_hash_seed();
 	sites->sites = g_array_new(FALSE, FALSE, sizeof(KmtAdviceSite));
-	g_array_set_clear_func(sites->sites, clear_site);
 	sites->sizes = g_array_new(FALSE, FALSE, sizeof(KmtAdviceSize));
 	sites->of_class = g_array_new(FALSE, FALSE, sizeof(guint32));
 	kmt_index_init(&sites->site_index, site_hash, site_equal);
@@ -99,7 +93,7 @@ static guint32 find_site(KmtAdviceSites *sites, const KmtAdviceSite *key)
 	g_array_append_vals(sites->sites, key, 1);
 	site = kmt_advice_site(sites, n);
 	site->common_flags = G_MAXUINT64;
-	site->sizes = g_array_new(FALSE, FALSE, sizeof(guint32));
+	site->first_size = KMT_ADVICE_NONE;
 	kmt_index_add(&sites->site_index, sites, hash);
 	return n;
 }
@@ -108,12 +102,14 @@ static guint32 find_size(KmtAdviceSites *sites, const KmtAdviceSize *key)
 {
 	guint64 hash = hash_size(sites, key);
 	guint32 n = kmt_index_find(&sites->size_index, sites, hash, key);
+	KmtAdviceSite *site = kmt_advice_site(sites, key->site);
 
 	if (n != KMT_INDEX_NONE)
 		return n;
 	n = sites->sizes->len;
 	g_array_append_vals(sites->sizes, key, 1);
-	g_array_append_val(kmt_advice_site(sites, key->site)->sizes, n);
+	kmt_advice_size(sites, n)->next = site->first_size;
+	site->first_size = n;
 	kmt_index_add(&sites->size_index, sites, hash);
 	return n;
 }
@@ -212,15 +208,12 @@ const KmtAdviceSize *kmt_advice_dominating_size(const KmtAdviceSites *sites,
 						const KmtAdviceSite *site)
 {
 	const KmtAdviceSize *best = NULL;
+	const KmtAdviceSize *size = kmt_advice_first_size(sites, site);
 	guint64 at_peak = 0;
-	guint i;
 
-	for (i = 0; i < site->sizes->len; i++) {
-		const KmtAdviceSize *size = kmt_advice_size(
-			sites, g_array_index(site->sizes, guint32, i));
-
+	for (; size; size = kmt_advice_next_size(sites, size)) {
 		at_peak += size->live.at_peak;
-		if (!best || size->allocs > best->allocs)
+		if (!best || size->allocs >= best->allocs)
 			best = size;
 	}
 	if (!best ||
@@ -230,4 +223,40 @@ const KmtAdviceSize *kmt_advice_dominating_size(const KmtAdviceSites *sites,
 		    (double)at_peak * DOMINATING_PERCENT)
 		return NULL;
 	return best;
+}
+
+/* ---- data of topics ---- */
+
+KmtAdviceSiteData *kmt_advice_site_data_new(guint entry_size)
+{
+	KmtAdviceSiteData *data = g_new(KmtAdviceSiteData, 1);
+
+	data->numbers = g_array_new(FALSE, TRUE, sizeof(guint32));
+	data->sites = g_array_new(FALSE, FALSE, sizeof(guint32));
+	data->entries = g_array_new(FALSE, TRUE, entry_size);
+	return data;
+}
+
+void kmt_advice_site_data_free(KmtAdviceSiteData *data)
+{
+	g_array_unref(data->numbers);
+	g_array_unref(data->sites);
+	g_array_unref(data->entries);
+	g_free(data);
+}
+
+gpointer kmt_advice_site_data_add(KmtAdviceSiteData *data, guint32 site)
+{
+	guint32 *number;
+
+	if (site >= data->numbers->len)
+		g_array_set_size(data->numbers, site + 1);
+	number = &g_array_index(data->numbers, guint32, site);
+	if (!*number) {
+		g_array_append_val(data->sites, site);
+		g_array_set_size(data->entries, data->sites->len);
+		*number = data->sites->len;
+	}
+	return data->entries->data +
+	       (gsize)(*number - 1) * g_array_get_element_size(data->entries);
 }

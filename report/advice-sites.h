@@ -16,6 +16,7 @@
 /* The allocations of a site with equal requested and allocated bytes. */
 typedef struct {
 	guint32 site;
+	guint32 next; /* next size of the site, or KMT_ADVICE_NONE */
 	guint64 bytes_req;
 	guint64 bytes_alloc;
 	guint64 allocs; /* up to the end of the time, including those before */
@@ -33,7 +34,7 @@ typedef struct {
 	guint64 max_live;     /* largest number of live objects at any moment */
 	guint64 common_flags; /* gfp flags that all allocations have */
 	guint64 any_flags;    /* gfp flags that any allocation has */
-	GArray *sizes;	      /* guint32: numbers of its sizes */
+	guint32 first_size;   /* the others follow by KmtAdviceSize.next */
 } KmtAdviceSite;
 
 typedef struct {
@@ -75,11 +76,42 @@ static inline guint32 kmt_advice_site_of(const KmtAdviceSites *sites,
 				       : kmt_advice_size(sites, size)->site;
 }
 
+/* Return the first size of a site, or the next one after a size; NULL if there
+ * is none. */
+static inline const KmtAdviceSize *
+kmt_advice_first_size(const KmtAdviceSites *sites, const KmtAdviceSite *site)
+{
+	return kmt_advice_size(sites, site->first_size);
+}
+
+static inline const KmtAdviceSize *
+kmt_advice_next_size(const KmtAdviceSites *sites, const KmtAdviceSize *size)
+{
+	return size->next == KMT_ADVICE_NONE
+		       ? NULL
+		       : kmt_advice_size(sites, size->next);
+}
+
 /*
  * Return the size that dominates a site, or NULL if none does: at least 95 % of
  * the allocations, and of the objects at the peak, have this size.
  */
 const KmtAdviceSize *kmt_advice_dominating_size(const KmtAdviceSites *sites,
 						const KmtAdviceSite *site);
+
+/* Data that a topic has of some of the sites. */
+typedef struct {
+	GArray *numbers; /* guint32 by site: index of its entry plus 1, or 0 */
+	GArray *sites;	 /* guint32 by entry: its site */
+	GArray *entries;
+} KmtAdviceSiteData;
+
+/* Create the data without entries. An entry has entry_size bytes. */
+KmtAdviceSiteData *kmt_advice_site_data_new(guint entry_size);
+void kmt_advice_site_data_free(KmtAdviceSiteData *data);
+
+/* Return the entry of a site, which is valid until the next call. A new entry
+ * is zero. */
+gpointer kmt_advice_site_data_add(KmtAdviceSiteData *data, guint32 site);
 
 #endif

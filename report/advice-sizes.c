@@ -26,20 +26,20 @@ typedef struct {
 	KmtSlabGeometry smaller; /* of the next smaller one */
 	gboolean can_have_cache;
 	KmtSlabGeometry own; /* of a cache for this object */
-} Candidate;
+} SizeCandidate;
 
 /* ---- savings ---- */
 
-static gint64 shrink_saving(const KmtAdviceContext *context, const Candidate *c,
-			    guint64 n)
+static gint64 shrink_saving(const KmtAdviceContext *context,
+			    const SizeCandidate *c, guint64 n)
 {
 	return (gint64)kmt_advice_shared_bytes(context->layout, &c->present,
 					       n) -
 	       (gint64)kmt_advice_shared_bytes(context->layout, &c->smaller, n);
 }
 
-static gint64 cache_saving(const KmtAdviceContext *context, const Candidate *c,
-			   guint64 n)
+static gint64 cache_saving(const KmtAdviceContext *context,
+			   const SizeCandidate *c, guint64 n)
 {
 	return (gint64)kmt_advice_shared_bytes(context->layout, &c->present,
 					       n) -
@@ -62,7 +62,8 @@ static char *layout_text(const KmtAdviceContext *context,
 	return g_strdup_printf("%s objects in %s bytes", objects, bytes);
 }
 
-static char *objects_text(const KmtAdviceContext *context, const Candidate *c)
+static char *objects_text(const KmtAdviceContext *context,
+			  const SizeCandidate *c)
 {
 	g_autofree char *peak = kmt_advice_figure(context->report, c->peak);
 	g_autofree char *live = kmt_advice_figure(context->report, c->live);
@@ -77,7 +78,7 @@ static char *objects_text(const KmtAdviceContext *context, const Candidate *c)
 }
 
 static char *shrink_computation(const KmtAdviceContext *context,
-				const Candidate *c)
+				const SizeCandidate *c)
 {
 	g_autofree char *objects = objects_text(context, c);
 	g_autofree char *smaller = layout_text(context, &c->smaller);
@@ -90,7 +91,7 @@ static char *shrink_computation(const KmtAdviceContext *context,
 }
 
 static char *cache_computation(const KmtAdviceContext *context,
-			       const Candidate *c)
+			       const SizeCandidate *c)
 {
 	const KmtReport *report = context->report;
 	KmtSlabOverhead overhead;
@@ -111,7 +112,7 @@ static char *cache_computation(const KmtAdviceContext *context,
 }
 
 static void add_shrink(KmtAdviceContext *context, KmtAdvice *advice,
-		       const Candidate *c)
+		       const SizeCandidate *c)
 {
 	guint64 less = c->size->bytes_req - c->smaller.object_size;
 	g_autofree char *name = kmt_advice_kmalloc_name(c->smaller.object_size);
@@ -132,7 +133,7 @@ static void add_shrink(KmtAdviceContext *context, KmtAdvice *advice,
 }
 
 static void add_cache(KmtAdviceContext *context, KmtAdvice *advice,
-		      const Candidate *c)
+		      const SizeCandidate *c)
 {
 	const KmtReport *report = context->report;
 	KmtSlabOverhead overhead;
@@ -156,7 +157,7 @@ static void add_cache(KmtAdviceContext *context, KmtAdvice *advice,
 
 /* ---- findings ---- */
 
-static void add_finding(KmtAdviceContext *context, const Candidate *c)
+static void add_finding(KmtAdviceContext *context, const SizeCandidate *c)
 {
 	const KmtAdviceEvidence evidence = {
 		.objects = MAX(c->live, c->peak),
@@ -192,7 +193,7 @@ static void add_finding(KmtAdviceContext *context, const Candidate *c)
 
 /* Compute the layouts of the caches. Return FALSE if the present size is not
  * one of this kernel. */
-static gboolean set_layouts(const KmtAdviceContext *context, Candidate *c)
+static gboolean set_layouts(const KmtAdviceContext *context, SizeCandidate *c)
 {
 	const KmtSlabKernel *kernel = &context->layout->kernel;
 	guint64 request = c->size->bytes_req, size = c->size->bytes_alloc;
@@ -212,8 +213,9 @@ static gboolean set_layouts(const KmtAdviceContext *context, Candidate *c)
 }
 
 /* Return whether the larger of two savings is worth the change. */
-static gboolean is_enough(const KmtAdviceContext *context, const Candidate *c,
-			  gint64 live, gint64 peak, gint64 least)
+static gboolean is_enough(const KmtAdviceContext *context,
+			  const SizeCandidate *c, gint64 live, gint64 peak,
+			  gint64 least)
 {
 	guint64 present = kmt_advice_shared_bytes(context->layout, &c->present,
 						  MAX(c->live, c->peak));
@@ -224,7 +226,7 @@ static gboolean is_enough(const KmtAdviceContext *context, const Candidate *c,
 
 static void examine(KmtAdviceContext *context, const KmtAdviceSite *site)
 {
-	Candidate c = {.site = site};
+	SizeCandidate c = {.site = site};
 
 	c.size = kmt_advice_dominating_size(context->sites, site);
 	if (!c.size)

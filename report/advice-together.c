@@ -19,6 +19,8 @@
  * memory, is worth the change. */
 #define MIN_PAIRS 1000
 #define MIN_RATE  1000.0
+/* Largest object, in bytes. Only damaged records have larger ones. */
+#define MAX_BYTES (G_GUINT64_CONSTANT(1) << 30)
 
 /* The state is a KmtAdvicePairs. */
 static gpointer new (const KmtAdviceContext *context)
@@ -43,7 +45,7 @@ typedef struct {
 	const KmtAdviceSite *sites[2];
 	const KmtAdviceSize *sizes[2];
 	guint64 merged; /* bytes of the allocation that holds both objects */
-} Candidate;
+} PairCandidate;
 
 static gboolean has_share(guint64 part, guint64 all)
 {
@@ -110,7 +112,8 @@ static gboolean is_freed_together(const KmtAdvicePair *pair)
 
 /* Return the bytes of an allocation that holds both objects: of kmalloc() if
  * both are from kmalloc(), else of a cache. */
-static guint64 merged_bytes(const KmtAdviceContext *context, const Candidate *c)
+static guint64 merged_bytes(const KmtAdviceContext *context,
+			    const PairCandidate *c)
 {
 	guint64 first = (c->sizes[0]->bytes_req + 7) & ~(guint64)7;
 	guint64 bytes = first + c->sizes[1]->bytes_req;
@@ -121,14 +124,15 @@ static guint64 merged_bytes(const KmtAdviceContext *context, const Candidate *c)
 		       : (bytes + 7) & ~(guint64)7;
 }
 
-static gint64 saving_of(const Candidate *c, guint64 pairs)
+static gint64 saving_of(const PairCandidate *c, guint64 pairs)
 {
 	guint64 separate = c->sizes[0]->bytes_alloc + c->sizes[1]->bytes_alloc;
 
 	return (gint64)pairs * ((gint64)separate - (gint64)c->merged);
 }
 
-static char *computation_of(const KmtAdviceContext *context, const Candidate *c)
+static char *computation_of(const KmtAdviceContext *context,
+			    const PairCandidate *c)
 {
 	const KmtReport *report = context->report;
 	const KmtAdvicePair *pair = c->pair;
@@ -152,7 +156,7 @@ static char *computation_of(const KmtAdviceContext *context, const Candidate *c)
 
 /* Return the cost, with the gfp flags if they differ. The caller frees the
  * string. */
-static char *cost_of(const KmtReport *report, const Candidate *c)
+static char *cost_of(const KmtReport *report, const PairCandidate *c)
 {
 	static const char *const text =
 		"Both objects live as long as the longer one, and the larger "
@@ -168,7 +172,7 @@ static char *cost_of(const KmtReport *report, const Candidate *c)
 			       first, second);
 }
 
-static void add_finding(KmtAdviceContext *context, const Candidate *c)
+static void add_finding(KmtAdviceContext *context, const PairCandidate *c)
 {
 	const KmtAdvicePair *pair = c->pair;
 	const KmtAdviceEvidence evidence = {.objects = pair->broken};
@@ -202,7 +206,7 @@ static void add_finding(KmtAdviceContext *context, const Candidate *c)
 
 static void examine(KmtAdviceContext *context, KmtAdvicePair *pair)
 {
-	Candidate c = {.pair = pair};
+	PairCandidate c = {.pair = pair};
 	gint64 saving;
 	guint i;
 
@@ -211,7 +215,8 @@ static void examine(KmtAdviceContext *context, KmtAdvicePair *pair)
 	for (i = 0; i < 2; i++) {
 		c.sizes[i] =
 			kmt_advice_dominating_size(context->sites, c.sites[i]);
-		if (!c.sizes[i] ||
+		if (!c.sizes[i] || c.sizes[i]->bytes_alloc > MAX_BYTES ||
+		    c.sizes[i]->bytes_req > MAX_BYTES ||
 		    kmt_advice_is_wrapper(context, &c.sites[i]->site))
 			return;
 	}

@@ -260,29 +260,6 @@ static gboolean read_records(KmtCaptureReport *r, const char *program,
 	return TRUE;
 }
 
-/* Replay the capture for --advise. */
-static void find_advice(KmtCaptureReport *r, const char *program)
-{
-	KmtPlan *plan = &r->plan;
-	const KmtAggregateOptions *aggregate = &plan->aggregate;
-	KmtAdviceOptions options = {
-		.replay = {.capture = r->capture,
-			   .symbolizer = r->symbolizer,
-			   .filter = &plan->filter,
-			   .tag_ends = r->aggregate->tag_ends,
-			   .start = aggregate->span.start,
-			   .stop = aggregate->span.stop,
-			   .jobs = aggregate->jobs,
-			   .clock_tolerance_ns = aggregate->clock_tolerance_ns},
-		.wrappers = plan->skip,
-		.churn_ns = aggregate->churn_ns};
-
-	begin_progress(program, r->capture, &plan->aggregate);
-	options.replay.progress = aggregate->progress;
-	r->advice = kmt_advice_new(&plan->report, &options);
-	kmt_progress_end();
-}
-
 gboolean kmt_capture_report_read(KmtCaptureReport *r,
 				 const char *const *operands,
 				 const char *program, GError **error)
@@ -300,8 +277,11 @@ gboolean kmt_capture_report_read(KmtCaptureReport *r,
 	kmt_report_count_lost(report);
 	if (!kmt_plan_check_span(&r->plan, error))
 		return FALSE;
-	if (report->shows_advice)
-		find_advice(r, program);
+	if (report->shows_advice) {
+		begin_progress(program, r->capture, &r->plan.aggregate);
+		r->advice = kmt_plan_find_advice(&r->plan);
+		kmt_progress_end();
+	}
 	report->advice = r->advice;
 	add_warnings(&r->plan, r->warnings);
 	return TRUE;

@@ -107,6 +107,7 @@ REPORT_SOURCES = \
 	report/finding-texts.c report/finding-texts.h \
 	report/report-text.c report/report-text.h \
 	report/report-plan.c report/report-plan-private.h \
+	report/report-plan-advice.c \
 	report/report-plan-time.c \
 	report/report-text-capture.c \
 	report/report-text-cross-cpu.c \

@@ -163,6 +163,13 @@ gboolean kmt_plan_resolve_time(KmtPlan *plan, const KmtInputCapture *capture,
 gboolean kmt_plan_check_span(const KmtPlan *plan, GError **error);
 
 /*
+ * Replay the capture of plan->report for --advise. Its capture, symbolizer,
+ * aggregate and losses are set. Return NULL without --advise. The caller frees
+ * the list with kmt_advice_free().
+ */
+KmtAdviceList *kmt_plan_find_advice(const KmtPlan *plan);
+
+/*
  * Return whether the plan has a START or STOP, windows, details of groups, or a
  * lifetime filter, which need the times of records. Such a plan must be
  * rejected for a capture with has_sequence_times.

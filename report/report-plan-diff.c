@@ -22,6 +22,7 @@ static const char *excluded_option(const KmtOptions *o)
 		{o->histogram != NULL, "--histogram"},
 		{o->cross_cpu, "--cross-cpu"},
 		{o->marks, "--marks"},
+		{o->advise, "--advise"},
 		{o->before_trace, "--before-trace"},
 		{o->raw_ip, "--raw-ip"},
 	};

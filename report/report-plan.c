@@ -82,9 +82,8 @@ static gboolean set_form(KmtPlan *plan, const KmtOptions *o, GError **error)
 		     : o->csv	 ? KMT_FORM_CSV
 		     : o->folded ? KMT_FORM_FOLDED
 				 : KMT_FORM_TEXT;
-	if ((o->csv || o->folded) &&
-	    (o->leaks || o->windows || o->cross_cpu || o->histogram ||
-	     o->marks || o->advise)) {
+	if ((o->csv || o->folded) && (o->leaks || o->windows || o->cross_cpu ||
+				      o->histogram || o->marks || o->advise)) {
 		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
 			    "%s: not with %s, which has the table only; use "
 			    "--json",
@@ -292,6 +291,5 @@ gboolean kmt_plan_needs_times(const KmtPlan *plan)
 
 	return plan->start.given || plan->stop.given || o->span.windows ||
 	       o->lifetimes || plan->filter.lifetime ||
-	       plan->diff.per != KMT_DIFF_PER_NONE ||
-	       plan->report.shows_advice;
+	       plan->report.shows_advice || plan->diff.per != KMT_DIFF_PER_NONE;
 }

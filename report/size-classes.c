@@ -5,10 +5,13 @@
 
 /* Smallest alignment of kmalloc(), that of a 64-bit integer. */
 #define MIN_ALIGN 8
-/* SLAB has no size below this one, which does not concern the alignment. */
+/* The smallest size of SLAB is larger than its alignment. A larger smallest
+ * size is the alignment that DMA needs. */
 #define SLAB_MIN_SIZE 32
 
-/* Return the share of an object in the slab of a class. */
+/* Return the bytes of a slab of a class divided by its objects; a
+ * KmtSizeRule.cost.
+ */
 static guint64 slab_cost(gpointer user, guint32 size)
 {
 	const KmtSlabKernel *kernel = user;
@@ -70,6 +73,7 @@ KmtReplayConsumer kmt_size_classes_consumer(KmtSizeClasses *classes)
 	return kmt_size_demand_consumer(classes->demand);
 }
 
+/* Fill the set of the traced kernel. */
 static void fill_kernel_set(const KmtSizeClasses *classes, KmtSizeSet *set)
 {
 	guint32 size;

@@ -54,14 +54,15 @@ gboolean kmt_size_set_equals(const KmtSizeSet *set, const KmtSizeSet *other);
 /*
  * Return the size that saves the most if it is added to a set, and keeps the
  * alignment of the rule, or 0 if no size saves anything. objects[s] is the
- * number of objects of s requested bytes. *saved receives the saving in bytes,
- * in the unit of the rule's cost, rounded down.
+ * number of objects of s requested bytes. *saved receives the saving in bytes
+ * by the cost of the rule, rounded down.
  */
 guint32 kmt_size_set_best_addition(const KmtSizeSet *set,
 				   const KmtSizeRule *rule,
 				   const guint64 *objects, guint64 *saved);
 
-/* Return the bytes that the objects take with a set, rounded down. */
+/* Return the bytes that the objects take with a set by the cost of the rule,
+ * rounded down. */
 guint64 kmt_size_set_cost(const KmtSizeSet *set, const KmtSizeRule *rule,
 			  const guint64 *objects);
 

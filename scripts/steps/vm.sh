@@ -166,6 +166,33 @@ step_gap_6_1_s390x() { gap 6-1-s390x "${foreign[@]}"; }
 step_gap_6_12_arm64() { gap 6-12-arm64 "${foreign[@]}"; }
 step_gap_6_12_s390x() { gap 6-12-s390x "${foreign[@]}"; }
 
+# advice_boot OPTIONS OUT: record the objects of the trials of vm/advice.
+advice_boot()
+{
+	local hold
+
+	hold=$(awk '!/^#/ { printf "%s%s:%s", sep, $1, $2; sep = "," }' \
+		"$kmt_top/vm/advice/trials.list")
+	guest "$1" "$2" advice.sh --timeout 900 --file "$work/hold" \
+		--append "kmemtrace.enable=yes kmemtrace.subbufs=60 hold=$hold"
+}
+
+# Change four call sites of Linux 6.1 as the report advises, and compare the slabs of
+# both kernels.
+step_advice()
+{
+	local base=$work/advice-base new=$work/advice-new
+
+	cc -O1 -static -o "$work/hold" "$kmt_top/vm/advice/hold.c"
+	advice_boot slub "$base"
+	advice_boot "--patch $kmt_top/vm/advice slub" "$new"
+	export KMEMTRACE_WRAPPERS=$kmt_top/lib/symbols/wrappers.list
+	kmemtrace-report --advise --json --lines 0 "$base/capture" >"$base/advice.json"
+	kmemtrace-report --advise --lines 5 "$base/capture"
+	python3 "$kmt_top/tests/vm/advice.py" "$kmt_top/vm/advice/trials.list" \
+		"$base/advice.json" "$base" "$new"
+}
+
 # The counting test has the same figures on each architecture.
 step_equal_counts()
 {

@@ -41,7 +41,8 @@ FORMS = [
     ("comm", "--by comm,callsite"), ("comm", "--by comm,callsite --json"),
     ("tasks", "--by comm"), ("cpus", "--cross-cpu --json"),
     ("windows", "--windows 20000"), ("windows", "--leaks --windows 100000"),
-    ("windows", "--jobs 256"),
+    ("windows", "--jobs 256"), ("sites", "--advise --json"),
+    ("windows", "--advise"), ("cpus", "--advise"),
 ]
 
 # Sizes that suffice to show the growth.
@@ -54,7 +55,8 @@ LIMITED = [
     ("stacks", REPORT, "--by stack --json"),
     ("stacks", REPORT, "--by owner --folded"),
     ("tasks", REPORT, "--by comm,pid,gfp --jobs 4"),
-    ("windows", REPORT, "--windows 20000"), ("sites", CHECK, ""),
+    ("windows", REPORT, "--windows 20000"), ("windows", REPORT, "--advise"),
+    ("sites", CHECK, ""),
     ("stacks", CHECK, "--json"),
 ]
 ALLOCATOR = os.path.join(os.path.abspath(BUILD), "tests", "lib",

@@ -3,11 +3,18 @@
 """kmemtrace-report --advise: each finding with its saving, computed here from the
 events, and for each one captures that are similar and must have no finding."""
 
+import json
+import os
+import subprocess
 import sys
 import unittest
 
+import mkcapture
 from advice_case import ATOMIC, HARDIRQ, AdviceCase, site
+from report_case import FIXTURES, PROGRAM
 
+BUILD = os.path.abspath(os.environ.get("top_builddir", "."))
+SMALL = os.path.join(BUILD, "tests", "report", "report-small")
 PAGE = 4096
 
 
@@ -110,6 +117,8 @@ kmalloc-2k {active} 160 2048 16 8 : tunables 0 0 0 : slabdata 10 10 0
     def test_scattered(self):
         """One object keeps a slab of eight pages."""
         self.scatter(15)
+        # Without slabinfo, there may be other objects.
+        self.assertEqual(self.only("cache")["certainty"], "medium")
         self.trace.capture.texts["slabinfo"] = self.SLABINFO.format(active=11)
         found = self.only("cache")
         self.assertEqual((found["cache"], found["kind"]),
@@ -124,8 +133,11 @@ kmalloc-2k {active} 160 2048 16 8 : tunables 0 0 0 : slabdata 10 10 0
         # Full slabs have no unused space.
         self.assertEqual(at_peak, 0)
         self.assertEqual(found["certainty"], "high")
-        self.trace.capture.texts["slabinfo"] = self.SLABINFO.format(active=160)
-        self.assertEqual(self.only("cache")["certainty"], "low")
+        self.trace.capture.texts["slabinfo"] = self.SLABINFO.format(active=15)
+        self.assertEqual(self.only("cache")["certainty"], "medium")
+        # Most objects are from before the trace.
+        self.trace.capture.texts["slabinfo"] = self.SLABINFO.format(active=60)
+        self.assertEqual(self.findings(), [])
 
     def test_padding(self):
         """Objects of 72 bytes in 128 waste nearly half of each slab."""
@@ -361,6 +373,84 @@ class Together(AdviceCase):
              self.trace.alloc(site("second"), 32, 32)) for _ in range(400)])
 
 
+class Output(AdviceCase):
+    """The text, and the options that are refused."""
+
+    def setUp(self):
+        super().setUp()
+        for _ in range(600):
+            self.trace.alloc(site("first"), 200, 256)
+        self.trace.alloc(site("second"), 5 * PAGE, 8 * PAGE)
+
+    def text(self, *args, program=PROGRAM):
+        """Return the section of the advice without its sizes of kmalloc()."""
+        path = self.trace.write(self.dir + "/capture")
+        done = subprocess.run([program, "--advise", "-q", *args, path],
+                              capture_output=True, text=True, check=True)
+        return done.stdout.split("\nADVICE, by saving\n")[1].split(
+            "\n\nSIZES OF KMALLOC")[0]
+
+    def test_text(self):
+        """All lines of a finding."""
+        lost = self.text("--lines", "1").split("\n")
+        self.assertEqual(lost[0], "1. first+0x10 (kmalloc): size that kmalloc "
+                                  "rounds up")
+        self.assertEqual([line[4:17].strip() for line in lost[1:]
+                          if line.startswith("    ") and line[4] != " "],
+                         ["change", "saving", "computed", "cost",
+                          "or", "saving", "computed", "cost", "certainty"])
+        self.assertIn("    saving       36572 bytes at the peak (19.6 % of the "
+                      "peak of kmalloc), 36572", lost)
+        self.assertEqual(lost[-1], "(1 more)")
+        self.assertLessEqual(max(map(len, lost)), 80)
+
+    def test_marks(self):
+        """Figures that losses may have changed have a mark."""
+        self.trace.lost = 3
+        text = self.text()
+        self.assertIn("36572~ bytes at the peak", text)
+        self.assertIn("600~ objects of 200 bytes", text)
+
+    def test_order(self):
+        """The output depends neither on the threads nor on the blocks."""
+        one = self.text("--jobs", "1")
+        self.assertEqual(self.text("--jobs", "3"), one)
+        self.assertEqual(self.text(program=SMALL), one)
+
+    def test_nothing(self):
+        """No finding."""
+        self.assertEqual(self.text("--kind", "pages"), "none")
+
+    def test_refused(self):
+        """Options that do not fit."""
+        path = self.trace.write(self.dir + "/capture")
+        for args, message in (
+                (["--lifetime", "1ms-"], "--lifetime: not with --advise"),
+                (["--csv"], "--advise: not with --csv"),
+                (["--folded"], "--advise: not with --folded"),
+                (["--html", "x"], "--advise: not with --html"),
+                (["--perfetto", "x"], "--advise: not with --perfetto")):
+            self.refused("--advise", *args, path, message=message, usage=True)
+
+    def test_no_times(self):
+        """Layout C has no times."""
+        path = os.path.join(self.dir, "cpu0.out")
+        with open(path, "wb") as f:
+            f.write(mkcapture.older("C", {"t": 1}, sequence=1))
+        self.refused("--advise", "--layout", "C", path,
+                     message="records have no time")
+
+    def test_pipe(self):
+        """A pipe can be read only once, and is copied."""
+        path = self.trace.write(self.dir + "/capture")
+        with open(path + "/cpu0.out", "rb") as f:
+            done = subprocess.run([PROGRAM, "--advise", "--json", "-q", "-"],
+                                  stdin=f, capture_output=True, check=True)
+        self.assertEqual([f["topic"] for f in
+                          json.loads(done.stdout)["advice"]["findings"]],
+                         ["large"])
+
+
 class Doubts(AdviceCase):
     """Missing events."""
 
@@ -378,6 +468,23 @@ class Doubts(AdviceCase):
             self.assertIn("of the events were lost",
                           advice["findings"][0]["certainty_reason"])
             self.assertTrue(advice["doubtful"])
+
+    def test_sample(self):
+        """The figures of a sample are scaled."""
+        path = self.fixture("report-sample")
+        advice = self.report("--advise", path)["advice"]
+        self.assertIn("half-empty caches: the capture is a sample, which does "
+                      "not have the objects around an object",
+                      advice["not_examined"])
+
+    def test_fixtures(self):
+        """Damaged and unusual captures give a document."""
+        for name in sorted(os.listdir(FIXTURES)):
+            if name.endswith(".txt"):
+                with self.subTest(name):
+                    path = self.fixture(name[:-len(".txt")])
+                    self.assertIn("findings",
+                                  self.report("--advise", path)["advice"])
 
     def test_no_meta(self):
         """Without kmemtrace.meta, nothing is known about losses and the kernel."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 KMT_REPORT_TESTS = \
-	tests/report/best-sizes.py \
 	tests/report/advice.py \
+	tests/report/best-sizes.py \
 	tests/report/cgroups.py \
 	tests/report/command-line.py \
 	tests/report/diff-figures.py \
@@ -25,7 +25,8 @@ KMT_REPORT_TESTS = \
 	tests/report/pprof.py \
 	tests/report/races.py \
 	tests/report/random-captures.py \
-	tests/report/replay.py
+	tests/report/replay.py \
+	tests/report/size-classes.py
 TESTS += $(KMT_REPORT_TESTS)
 EXTRA_DIST += $(KMT_REPORT_TESTS)
 
