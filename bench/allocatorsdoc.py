@@ -162,7 +162,7 @@ CONCLUSIONS = (
      " objects of the class of 96."),
     ("All objects are live", lambda f: bytes_per_byte(f, "full"), times,
      "Bytes of slabs for each requested byte",
-     "Each allocator fills its slabs well while objects are allocated."),
+     "SLOB wastes little inside objects, but leaves more of its pages unused."),
     ("Three of four objects are free", kept_share, share,
      "Share of the slab memory that is still held",
      "No allocator moves objects. A slab becomes empty more often if it has fewer"
@@ -246,8 +246,9 @@ allocate at boot. *Requested* and *allocated*: bytes of the live objects. *Held*
 the records of the page allocator. *Unused in slabs*: bytes of held pages that belong to no live
 object, and their share. A slab is *full* if no other object fits, *empty* if it has no live object,
 and otherwise *partial*. An object in a per-CPU list of free objects is not live. A slab of SLOB is
-a page with objects of many sizes, which is partial if any byte is free. SLOB allocates objects of
-4 kB or more as pages without slabs, as SLAB and SLUB do above 8 kB; these are no slabs here.
+a page with objects of many sizes, which is partial if any byte is free. The pages of
+an object of 4 kB or more count as a slab of SLOB. SLAB and SLUB allocate pages without a slab for
+objects above 8 kB, which are not counted here.
 
 """
 

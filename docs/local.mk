@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 EXTRA_DIST += \
+	docs/allocators.md \
 	docs/architecture.md \
 	docs/benchmarks.md \
 	docs/definitions.md \
