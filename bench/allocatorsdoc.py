@@ -172,8 +172,7 @@ CONCLUSIONS = (
      "Sheaves replace most changes of a slab by changes of an array."),
     ("Free on another CPU", other_cpu_ratio, times,
      "Instructions of `kfree()`, relative to those on the allocating CPU",
-     "With one node, the cost of a free on another CPU is in the caches of the processors,"
-     " which instructions do not show."),
+     "The instructions do not show that another CPU's cache has the object."),
     ("Bulk operations", bulk_ratio, times,
      "Instructions, relative to those of single calls for the same objects", ""),
 )
