@@ -162,7 +162,7 @@ CONCLUSIONS = (
      " objects of the class of 96."),
     ("All objects are live", lambda f: bytes_per_byte(f, "full"), times,
      "Bytes of slabs for each requested byte",
-     "Each allocator fills its slabs well while objects are allocated."),
+     "SLOB wastes little inside objects, but leaves more of its pages unused."),
     ("Three of four objects are free", kept_share, share,
      "Share of the slab memory that is still held",
      "No allocator moves objects. A slab becomes empty more often if it has fewer"
@@ -172,8 +172,7 @@ CONCLUSIONS = (
      "Sheaves replace most changes of a slab by changes of an array."),
     ("Free on another CPU", other_cpu_ratio, times,
      "Instructions of `kfree()`, relative to those on the allocating CPU",
-     "With one node, the cost of a free on another CPU is in the caches of the processors,"
-     " which instructions do not show."),
+     "The instructions do not show that another CPU's cache has the object."),
     ("Bulk operations", bulk_ratio, times,
      "Instructions, relative to those of single calls for the same objects", ""),
 )
@@ -246,8 +245,9 @@ allocate at boot. *Requested* and *allocated*: bytes of the live objects. *Held*
 the records of the page allocator. *Unused in slabs*: bytes of held pages that belong to no live
 object, and their share. A slab is *full* if no other object fits, *empty* if it has no live object,
 and otherwise *partial*. An object in a per-CPU list of free objects is not live. A slab of SLOB is
-a page with objects of many sizes, which is partial if any byte is free. SLOB allocates objects of
-4 kB or more as pages without slabs, as SLAB and SLUB do above 8 kB; these are no slabs here.
+a page with objects of many sizes, which is partial if any byte is free. The pages of an object of
+4 kB or more count as a slab of SLOB. SLAB and SLUB allocate pages without a slab for objects above
+8 kB, which are not counted here.
 
 """
 
@@ -277,9 +277,9 @@ CHECKS = """\
   large objects against `Slab` in `/proc/meminfo`. No event was lost.
 - Two runs of the command differ slightly in the memory, because two CPUs compete for slabs, and
   the scheduler moves the processes of `bench/load`.
-- QEMU emulates the processor: instructions are exact, but they are not time. A miss in the cache or
-  an atomic operation on a line of another CPU counts as one instruction. Contention does not
-  appear, because the CPUs take turns.
+- QEMU emulates the processor: the number of instructions is exact, but it is not time. An atomic
+  operation counts as one instruction, and a cache miss does not count. Contention does not appear,
+  because the emulated CPUs take turns.
 - Two CPUs and one node are few: per-CPU lists need more memory on a machine with more CPUs, and
   SLAB has separate lists for the objects of other nodes.
 """

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 EXTRA_DIST += \
 	docs/advice.md \
+	docs/allocators.md \
 	docs/architecture.md \
 	docs/benchmarks.md \
 	docs/continuous-integration.md \
