@@ -26,7 +26,7 @@ REPORT_SOURCES = \
 	report/diff.c report/diff.h report/diff-private.h \
 	report/diff-align.c report/diff-align.h \
 	report/diff-cells.c \
-	report/diff-guess.c report/diff-key.h \
+	report/diff-guess.c \
 	report/diff-match.c \
 	report/diff-place.c report/diff-place.h report/diff-place-match.c \
 	report/diff-rows.c \
