@@ -340,7 +340,7 @@ step_completions()
 step_clang_format()
 {
 	cd "$kmt_top"
-	tree_files | grep -E '^(bench|check|fuzz|import|kmemtraced|lib|report|tests|top)/.*\.[ch]$' |
+	tree_files | grep -E '^(bench|check|fuzz|gate|import|kmemtraced|lib|report|tests|top)/.*\.[ch]$' |
 		xargs clang-format --dry-run -Werror
 }
 
