@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A plugin of QEMU that counts how often each kernel instruction is executed in
- * the measured parts of vm/count, for bench/instructions, and of vm/mixture, for
- * bench/allocators.
+ * the measured parts of vm/count, for bench/instructions, and of vm/mixture,
+ * for bench/allocators.
  *
  * The module reads the processor's counter at the beginning and at the end of
  * each round, and is the only module of its guest.  The plugin counts all
