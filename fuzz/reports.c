@@ -5,9 +5,8 @@
 #include "fuzz/reports.h"
 #include "fuzz/scratch.h"
 #include "fuzz/target.h"
-#include "lib/output/capture-symbols.h"
-#include "report/report-options.h"
-#include "report/scale.h"
+#include "report/diff-output.h"
+#include "report/figure-arithmetic.h"
 
 #include <stdlib.h>
 
@@ -28,17 +27,17 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
  * Check that each usable record is counted, if there is no filter, no time
  * range and no sample.
  */
-static void check_sums(const KmtInputCapture *capture, const KmtPlan *plan,
-		       const KmtAggregate *aggregate)
+static void check_sums(const KmtCaptureReport *r)
 {
-	const KmtAggregateOptions *o = &plan->aggregate;
+	const KmtAggregateOptions *o = &r->plan.aggregate;
+	const KmtAggregate *aggregate = r->aggregate;
 	guint64 n = 0;
 	guint i;
 
 	/* The figures of a sampled capture are scaled up, so they exceed the
 	 * number of records. */
-	if (kmt_filter_is_set(&plan->filter) || o->span.start ||
-	    !plan->whole_span || capture->sample > 1)
+	if (kmt_filter_is_set(&r->plan.filter) || o->span.start ||
+	    !r->plan.whole_span || r->capture->sample > 1)
 		return;
 	for (i = 0; i < KMT_KIND_SLAB; i++)
 		n += aggregate->kinds[i].allocs + aggregate->kinds[i].frees;
@@ -46,63 +45,75 @@ static void check_sums(const KmtInputCapture *capture, const KmtPlan *plan,
 				 aggregate->stop_records +
 				 aggregate->mark_records +
 				 aggregate->defer_records,
-			 ==, capture->n_records);
+			 ==, r->capture->n_records);
 }
 
 /*
  * Return the text of the report, or NULL if the capture cannot be read or the
  * options do not fit it. The caller frees the text with free().
  */
-static char *report(const char *directory, KmtPlan *plan, guint jobs)
+static char *report(KmtCaptureReport *r, guint jobs)
 {
-	const char *const operands[] = {directory, NULL};
-	const KmtSymbolizerOptions symbolizer_options = {0};
-	g_autoptr(GPtrArray) warnings = g_ptr_array_new_with_free_func(g_free);
-	g_autoptr(GError) error = NULL;
-	g_autoptr(KmtInputCapture) capture =
-		kmt_input_capture_open(operands, &plan->capture, &error);
-	g_autoptr(KmtSymbolizer) symbolizer = NULL;
-	g_autoptr(KmtAggregate) aggregate = NULL;
+	const char *const operands[] = {kmt_scratch_directory(), NULL};
 	KmtMemoryOutput output = {0};
 
-	if (!capture ||
-	    (capture->has_sequence_times && kmt_plan_needs_times(plan)))
+	r->plan.aggregate.jobs = jobs;
+	if (!kmt_capture_report_read(r, operands, NULL, NULL))
 		return NULL;
-	symbolizer = kmt_output_open_symbols(capture, &symbolizer_options,
-					     warnings, &error);
-	/* Symbols of the capture are optional, so no error is possible. */
-	g_assert_no_error(error);
-	plan->aggregate.jobs = jobs;
-	if (!kmt_plan_resolve_time(plan, capture, symbolizer, NULL))
-		return NULL;
-	kmt_plan_fit_capture(plan, capture);
-	aggregate = kmt_aggregate_new(capture, symbolizer, &plan->aggregate);
-	kmt_aggregate_scale(aggregate, capture->sample,
-			    kmt_filter_is_set(&plan->filter));
-	check_sums(capture, plan, aggregate);
-	plan->report.capture = capture;
-	plan->report.symbolizer = symbolizer;
-	plan->report.aggregate = aggregate;
-	plan->report.warnings = warnings;
-	kmt_report_count_lost(&plan->report);
+	check_sums(r);
 	/* An empty page. */
-	if (!plan->template.text)
-		plan->template.text = g_strdup("");
-	kmt_plan_print(plan, kmt_memory_output_open(&output));
+	if (!r->plan.template.text)
+		r->plan.template.text = g_strdup("");
+	kmt_plan_print(&r->plan, kmt_memory_output_open(&output));
 	return kmt_memory_output_close(&output);
 }
 
-static void run(const char *directory, KmtPlan *plan)
+/* Check that no figure of a line differs. A call site without a name may not
+ * match itself, because the capture need not name its build. */
+static void check_equal(const KmtDiff *diff)
 {
-	char *text = report(directory, plan, 1);
-	char *other = report(directory, plan, 3);
+	guint i, j;
 
-	g_assert_cmpstr(text, ==, other);
-	if (text &&
-	    (plan->form == KMT_FORM_JSON || plan->form == KMT_FORM_PERFETTO))
-		kmt_memory_output_check_json(text);
-	free(text);
-	free(other);
+	for (i = 0; i < diff->lines->len; i++) {
+		const KmtDiffLine *line = diff->lines->pdata[i];
+
+		if (line->match == KMT_DIFF_REMOVED ||
+		    line->match == KMT_DIFF_ADDED)
+			continue;
+		for (j = 0; j < diff->fields->len; j++)
+			g_assert_false(kmt_figure_is_nonzero(
+				&line->cells[j].difference));
+	}
+}
+
+/* Return the text of a comparison of the capture with itself, as report(). */
+static char *compare(KmtCaptureReport *r, guint jobs)
+{
+	const char *const operands[] = {kmt_scratch_directory(), NULL};
+	KmtMemoryOutput output = {0};
+	g_autoptr(KmtDiff) diff = NULL;
+
+	r->plan.aggregate.jobs = jobs;
+	diff = kmt_diff_read(r, operands, operands, NULL, NULL);
+	if (!diff)
+		return NULL;
+	check_equal(diff);
+	kmt_diff_print(diff, kmt_memory_output_open(&output));
+	return kmt_memory_output_close(&output);
+}
+
+/* Forget the files of symbols that the command line names, which are not part
+ * of the input. */
+static void forget_files(KmtOptions *o)
+{
+	g_clear_pointer(&o->kallsyms, g_free);
+	g_clear_pointer(&o->system_map, g_free);
+	g_clear_pointer(&o->vmlinux, g_free);
+	g_clear_pointer(&o->debug_dir, g_free);
+	g_clear_pointer(&o->source, g_free);
+	g_clear_pointer(&o->base_vmlinux, g_free);
+	g_clear_pointer(&o->base_debug_dir, g_free);
+	g_clear_pointer(&o->base_source, g_free);
 }
 
 gboolean kmt_reports_parse(char **words, KmtReports *reports)
@@ -110,18 +121,34 @@ gboolean kmt_reports_parse(char **words, KmtReports *reports)
 	g_autoptr(GOptionContext) context =
 		kmt_options_parse(words, &reports->options, NULL);
 
-	return context &&
-	       kmt_plan_make(&reports->plan, &reports->options, NULL) &&
-	       reports->plan.aggregate.span.windows <= MAX_WINDOWS;
+	if (!context)
+		return FALSE;
+	reports->report = kmt_capture_report_new(&reports->options, NULL);
+	forget_files(&reports->options);
+	return reports->report &&
+	       reports->report->plan.aggregate.span.windows <= MAX_WINDOWS;
 }
 
 void kmt_reports_run(KmtReports *reports)
 {
-	run(kmt_scratch_directory(), &reports->plan);
+	KmtCaptureReport *r = reports->report;
+	KmtForm form = r->plan.form;
+	char *text, *other;
+
+	/* The page of a comparison needs a second plan. */
+	if (r->plan.diff.given && form == KMT_FORM_HTML)
+		return;
+	text = r->plan.diff.given ? compare(r, 1) : report(r, 1);
+	other = r->plan.diff.given ? compare(r, 3) : report(r, 3);
+	g_assert_cmpstr(text, ==, other);
+	if (text && (form == KMT_FORM_JSON || form == KMT_FORM_PERFETTO))
+		kmt_memory_output_check_json(text);
+	free(text);
+	free(other);
 }
 
 void kmt_reports_clear(KmtReports *reports)
 {
+	kmt_capture_report_free(reports->report);
 	kmt_options_clear(&reports->options);
-	kmt_plan_clear(&reports->plan);
 }

@@ -3,16 +3,17 @@
  * Print reports of the capture in kmt_scratch_directory(), and check their
  * form. The output must not depend on the number of jobs, must be UTF-8, and
  * must be JSON with --json. Unless there is a filter, a time range or a
- * sample, each usable record must be counted.
+ * sample, each usable record must be counted. With --diff, the capture is
+ * compared with itself, and no figure of a line in both sides may differ.
  */
 #ifndef KMEMTRACE_FUZZ_REPORTS_H
 #define KMEMTRACE_FUZZ_REPORTS_H
 
-#include "report/report-options.h"
+#include "report/capture-report.h"
 
 typedef struct {
 	KmtOptions options;
-	KmtPlan plan;
+	KmtCaptureReport *report; /* NULL: the command line is rejected */
 } KmtReports;
 
 /* Parse a NULL-terminated command line into *reports, which must be zeroed.

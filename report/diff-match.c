@@ -8,17 +8,17 @@
 #include <string.h>
 
 /*
- * Return the key of a row in all captures: its kind and its values, where a
- * place has the same code in all builds. @ordinal distinguishes rows of one
+ * Set @key to the key of a row in all captures: its kind and its values, where
+ * a place has the same code in all builds. @ordinal distinguishes rows of one
  * capture that are equal otherwise, such as the same code of a module that was
- * loaded twice. The caller frees the string.
+ * loaded twice.
  */
-static char *key_of(const KmtDiffRows *rows, const KmtDiffRow *row,
-		    guint ordinal)
+static void set_key(GString *key, const KmtDiffRows *rows,
+		    const KmtDiffRow *row, guint ordinal)
 {
-	GString *key = g_string_new(NULL);
 	guint i;
 
+	g_string_truncate(key, 0);
 	kmt_diff_key_number(key, ordinal);
 	kmt_diff_key_number(key, row->kind);
 	for (i = 0; i < rows->diff->by->n; i++) {
@@ -30,7 +30,6 @@ static char *key_of(const KmtDiffRows *rows, const KmtDiffRow *row,
 		else
 			kmt_diff_key_text(key, row->texts[i]);
 	}
-	return g_string_free(key, FALSE);
 }
 
 /* Create a line with the figures of captures that do not have it. */
@@ -55,23 +54,21 @@ static KmtDiffLineState *add_line(const KmtDiffRows *rows, KmtKind kind)
 	return state;
 }
 
-/* Return the line of a row. */
+/* Return the line of a row. @key is a buffer. */
 static KmtDiffLineState *line_of(const KmtDiffRows *rows, GHashTable *index,
-				 const KmtDiffRow *row)
+				 GString *key, const KmtDiffRow *row)
 {
 	KmtDiffLineState *state;
 	guint ordinal;
 
 	for (ordinal = 0;; ordinal++) {
-		char *key = key_of(rows, row, ordinal);
-
-		state = g_hash_table_lookup(index, key);
+		set_key(key, rows, row, ordinal);
+		state = g_hash_table_lookup(index, key->str);
 		if (!state) {
 			state = add_line(rows, row->kind);
-			g_hash_table_insert(index, key, state);
+			g_hash_table_insert(index, g_strdup(key->str), state);
 			return state;
 		}
-		g_free(key);
 		if (state->next_capture != row->capture + 1)
 			return state;
 	}
@@ -177,6 +174,7 @@ void kmt_diff_match_rows(KmtDiffRows *rows)
 	KmtDiff *diff = rows->diff;
 	g_autoptr(GHashTable) index =
 		g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	g_autoptr(GString) key = g_string_new(NULL);
 	guint i;
 
 	for (i = 0; i < diff->by->n; i++)
@@ -186,7 +184,7 @@ void kmt_diff_match_rows(KmtDiffRows *rows)
 		const KmtDiffRow *row =
 			&g_array_index(rows->rows, KmtDiffRow, i);
 
-		add_row(rows, line_of(rows, index, row), row);
+		add_row(rows, line_of(rows, index, key, row), row);
 	}
 	for (i = 0; i < diff->lines->len; i++) {
 		KmtDiffLine *line = diff->lines->pdata[i];

@@ -47,6 +47,7 @@ KmtDiffPlaces *kmt_diff_places_new(gboolean by_kind, GStringChunk *strings,
 	places->places = g_ptr_array_new();
 	places->index =
 		g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	places->buffer = g_string_new(NULL);
 	places->strings = strings;
 	places->memory = memory;
 	return places;
@@ -58,6 +59,7 @@ void kmt_diff_places_free(KmtDiffPlaces *places)
 		return;
 	g_hash_table_unref(places->index);
 	g_ptr_array_unref(places->places);
+	g_string_free(places->buffer, TRUE);
 	g_free(places);
 }
 
@@ -80,13 +82,13 @@ gsize kmt_diff_name_length(const char *function)
 				     : strlen(function);
 }
 
-/* Return the key of a place in its build. The caller frees the string. */
-static char *key_of(guint build, const KmtDiffFrame *frames, guint n,
-		    guint64 start)
+/* Set @key to the key of a place in its build. */
+static void set_key(GString *key, guint build, const KmtDiffFrame *frames,
+		    guint n, guint64 start)
 {
-	GString *key = g_string_new(NULL);
 	guint i;
 
+	g_string_truncate(key, 0);
 	kmt_diff_key_number(key, build);
 	kmt_diff_key_number(key, start);
 	for (i = 0; i < n; i++) {
@@ -94,19 +96,19 @@ static char *key_of(guint build, const KmtDiffFrame *frames, guint n,
 		kmt_diff_key_text(key, frames[i].module);
 		kmt_diff_key_number(key, frames[i].position);
 	}
-	return g_string_free(key, FALSE);
 }
 
 /*
- * Return the names that places of other builds must have. An unknown function
- * has no name in other builds, so its place only has the names of its own
- * build. The caller frees the string.
+ * Set @names to the names that places of other builds must have. An unknown
+ * function has no name in other builds, so its place only has the names of its
+ * own build.
  */
-static char *names_of(guint build, const KmtDiffFrame *frames, guint n)
+static void set_names(GString *names, guint build, const KmtDiffFrame *frames,
+		      guint n)
 {
-	GString *names = g_string_new(NULL);
 	guint i;
 
+	g_string_truncate(names, 0);
 	for (i = 0; i < n; i++) {
 		const char *function = frames[i].function;
 
@@ -121,31 +123,32 @@ static char *names_of(guint build, const KmtDiffFrame *frames, guint n)
 		kmt_diff_key_number(names, build);
 		kmt_diff_key_number(names, frames[i].position);
 	}
-	return g_string_free(names, FALSE);
 }
 
 guint32 kmt_diff_places_add(KmtDiffPlaces *places, guint build,
 			    const KmtDiffFrame *frames, guint n, guint64 start,
 			    const char *text)
 {
-	char *key = key_of(build, frames, n, start);
-	gpointer found = g_hash_table_lookup(places->index, key);
-	g_autofree char *names = NULL;
+	GString *buffer = places->buffer;
 	KmtDiffBuildPlace *place;
 	KmtDiffFrame *copy;
+	gpointer found;
+	char *key;
 
-	if (found) {
-		g_free(key);
+	set_key(buffer, build, frames, n, start);
+	found = g_hash_table_lookup(places->index, buffer->str);
+	if (found)
 		return GPOINTER_TO_UINT(found) - 1;
-	}
-	names = names_of(build, frames, n);
-	copy = g_memdup2(frames, n * sizeof(*frames));
-	g_ptr_array_add(places->memory, copy);
-	place = g_new0(KmtDiffBuildPlace, 1);
+	key = g_strdup(buffer->str);
+	set_names(buffer, build, frames, n);
+	/* The frames follow the place in one block. */
+	place = g_malloc0(sizeof(*place) + n * sizeof(*frames));
 	g_ptr_array_add(places->memory, place);
+	copy = (void *)(place + 1);
+	memcpy(copy, frames, n * sizeof(*frames));
 	place->build = build;
 	place->start = start;
-	place->names = g_string_chunk_insert(places->strings, names);
+	place->names = g_string_chunk_insert(places->strings, buffer->str);
 	place->place.n = n;
 	place->place.frames = copy;
 	place->place.text = text;

@@ -56,6 +56,7 @@ typedef struct {
 	gboolean by_kind;      /* Places of different kinds do not match. */
 	GPtrArray *places;     /* KmtDiffBuildPlace */
 	GHashTable *index;     /* build, functions, offsets -> number + 1 */
+	GString *buffer;       /* for keys */
 	GStringChunk *strings; /* not owned */
 	GPtrArray *memory;     /* not owned: blocks that g_free() releases */
 } KmtDiffPlaces;
@@ -68,8 +69,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtDiffPlaces, kmt_diff_places_free)
 
 /*
  * Return the number of a place in @build, adding the place if it is new. The
- * strings of @frames belong to kmt_diff_places_new()'s @strings; @frames and
- * @text are copied.
+ * strings of @frames and @text belong to kmt_diff_places_new()'s @strings;
+ * @frames are copied.
  */
 guint32 kmt_diff_places_add(KmtDiffPlaces *places, guint build,
 			    const KmtDiffFrame *frames, guint n, guint64 start,

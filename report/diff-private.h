@@ -25,8 +25,9 @@ typedef struct {
 	GArray *rows; /* KmtDiffRow */
 	/* For each dimension of --by its places, or NULL. */
 	KmtDiffPlaces *places[KMT_N_DIMENSIONS];
-	GPtrArray *builds; /* char *: build IDs; a capture without a build ID
-			    * has an entry of its own that equals no other */
+	/* char *: build ID or boot ID. A capture without both has an entry of
+	 * its own, NULL. */
+	GPtrArray *builds;
 	/* For each capture and field, the figure of a line that the capture
 	 * does not have. */
 	GPtrArray *absent; /* KmtFigure[], one for each field */
@@ -73,6 +74,10 @@ void kmt_diff_guess(KmtDiff *diff);
  * number of a field.
  */
 void kmt_diff_cell_compute(const KmtDiff *diff, KmtDiffCell *cell);
+
+/* Collect the warnings of all captures in diff->warnings, and warn about
+ * captures that are hardly comparable. */
+void kmt_diff_add_warnings(KmtDiff *diff);
 
 /* Set the cells of all lines and kinds from their values. */
 void kmt_diff_compute_cells(KmtDiff *diff);

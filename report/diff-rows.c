@@ -69,14 +69,23 @@ void kmt_diff_rows_free(KmtDiffRows *rows)
 
 /* ---- the capture ---- */
 
-static guint number_of_build(KmtDiffRows *rows, const char *build_id)
+/* Return the number of the build of a capture. Captures of one boot have one
+ * build, too. */
+static guint number_of_build(KmtDiffRows *rows, const KmtInputCapture *capture,
+			     const char *build_id)
 {
+	g_autofree char *boot_id = kmt_report_meta_value(capture, "boot_id");
+	g_autofree char *build = NULL;
 	guint i;
 
-	for (i = 0; build_id && i < rows->builds->len; i++)
-		if (g_strcmp0(rows->builds->pdata[i], build_id) == 0)
+	if (build_id)
+		build = g_strconcat("build ", build_id, NULL);
+	else if (boot_id)
+		build = g_strconcat("boot ", boot_id, NULL);
+	for (i = 0; build && i < rows->builds->len; i++)
+		if (g_strcmp0(rows->builds->pdata[i], build) == 0)
 			return i;
-	g_ptr_array_add(rows->builds, g_strdup(build_id));
+	g_ptr_array_add(rows->builds, g_steal_pointer(&build));
 	return rows->builds->len - 1;
 }
 
@@ -228,6 +237,22 @@ static void set_objects(const KmtReport *report, KmtDimension dimension,
 			TRUE, &row->objects);
 }
 
+/* Allocate the arrays of a row. */
+static void allocate_row(KmtDiffRows *rows, KmtDiffRow *row)
+{
+	const KmtDiff *diff = rows->diff;
+	guint n = diff->by->n, n_fields = diff->fields->len;
+	char *block = g_malloc0(n_fields * sizeof(*row->figures) +
+				n * sizeof(*row->places));
+
+	row->figures = (KmtFigure *)block;
+	row->places = (guint32 *)(block + n_fields * sizeof(*row->figures));
+	g_ptr_array_add(rows->memory, block);
+	/* Lines keep the texts. */
+	row->texts = g_new0(const char *, n);
+	g_ptr_array_add(diff->memory, row->texts);
+}
+
 static void add_row(KmtDiffRows *rows, const KmtReport *report,
 		    const KmtGroup *group, const RowsOfCapture *common)
 {
@@ -242,12 +267,7 @@ static void add_row(KmtDiffRows *rows, const KmtReport *report,
 				     .allocs = t->allocs,
 				     .bytes_req = t->bytes_req,
 				     .bytes_alloc = t->bytes_alloc};
-	row.texts = g_new0(const char *, n);
-	row.places = g_new0(guint32, n);
-	row.figures = g_new0(KmtFigure, diff->fields->len);
-	g_ptr_array_add(diff->memory, row.texts);
-	g_ptr_array_add(rows->memory, row.places);
-	g_ptr_array_add(rows->memory, row.figures);
+	allocate_row(rows, &row);
 	for (i = 0; i < n; i++) {
 		KmtDiffBuildPlace *place;
 
@@ -331,7 +351,8 @@ gboolean kmt_diff_rows_add(KmtDiffRows *rows, const KmtCaptureReport *read,
 	g_ptr_array_add(diff->captures, capture);
 	if (!find_factor(&read->plan, capture, &common.factor, error))
 		return FALSE;
-	common.build = number_of_build(rows, capture->build_id);
+	common.build =
+		number_of_build(rows, report->capture, capture->build_id);
 	common.leaks = leaks_of(report);
 	g_ptr_array_add(rows->absent,
 			absent_figures(diff, report->aggregate, common.factor));

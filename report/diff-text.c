@@ -4,6 +4,7 @@
 
 #include "lib/base/printable.h"
 #include "report/diff-text.h"
+#include "report/figure-arithmetic.h"
 #include "report/report-text.h"
 
 #include <string.h>
@@ -130,46 +131,58 @@ static void print_matches(const KmtDiff *diff, FILE *out)
 			diff->plan->diff.mark);
 }
 
-/* Return whether a line about the field of a kind has any figure. */
-static gboolean has_figures(const KmtDiff *diff, guint kind, guint field)
+/* Return whether a kind has a figure other than 0. */
+static gboolean has_figures(const KmtDiff *diff, guint kind)
 {
-	const KmtDiffCell *cell = &diff->kinds[kind].cells[field];
+	guint i, j;
+
+	for (i = 0; i < diff->fields->len; i++)
+		for (j = 0; j < diff->captures->len; j++)
+			if (kmt_figure_is_nonzero(
+				    &diff->kinds[kind].cells[i].values[j]))
+				return TRUE;
+	return FALSE;
+}
+
+/* Fill a line for each field of a kind that has a value. */
+static void add_kind(const KmtDiff *diff, KmtColumns *columns, KmtKind kind)
+{
 	guint i;
 
-	for (i = 0; i < diff->captures->len; i++)
-		if (cell->values[i].type != KMT_FIGURE_NONE)
-			return TRUE;
-	return FALSE;
+	for (i = 0; i < diff->fields->len; i++) {
+		const KmtDiffCell *cell = &diff->kinds[kind].cells[i];
+
+		if (cell->base.type == KMT_FIGURE_NONE &&
+		    cell->new.type == KMT_FIGURE_NONE)
+			continue;
+		kmt_diff_text_add_cell(diff, columns, cell);
+		kmt_columns_add_text(columns, kmt_kind_name(kind));
+		kmt_columns_add_text(columns, kmt_report_field_title(
+						      diff->fields->pdata[i]));
+	}
 }
 
 /* Print the figures of the kinds. */
 static void print_kinds(const KmtDiff *diff, FILE *out)
 {
+	/* Slab is the sum of the two kinds after it. */
+	static const KmtKind kinds[] = {KMT_KIND_SLAB,	 KMT_KIND_KMALLOC,
+					KMT_KIND_CACHE,	 KMT_KIND_PAGES,
+					KMT_KIND_PERCPU, KMT_KIND_VMALLOC};
 	g_autofree char *align =
 		g_strconcat(kmt_diff_text_align(diff), "ll", NULL);
 	g_autoptr(KmtColumns) columns =
 		kmt_columns_new(align, diff->plan->report.separators);
-	guint kind, i;
+	guint i;
 
 	kmt_text_print_title(out, "KINDS");
 	while (kmt_columns_next_pass(columns, out)) {
 		kmt_diff_text_add_heads(diff, columns);
 		kmt_columns_add_text(columns, "kind");
 		kmt_columns_add_text(columns, "field");
-		for (kind = 0; kind < KMT_N_KINDS; kind++)
-			for (i = 0; i < diff->fields->len; i++) {
-				const char *field = kmt_report_field_title(
-					diff->fields->pdata[i]);
-
-				if (!has_figures(diff, kind, i))
-					continue;
-				kmt_diff_text_add_cell(
-					diff, columns,
-					&diff->kinds[kind].cells[i]);
-				kmt_columns_add_text(
-					columns, kmt_kind_name((KmtKind)kind));
-				kmt_columns_add_text(columns, field);
-			}
+		for (i = 0; i < G_N_ELEMENTS(kinds); i++)
+			if (has_figures(diff, kinds[i]))
+				add_kind(diff, columns, kinds[i]);
 	}
 }
 

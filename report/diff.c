@@ -83,39 +83,6 @@ static gboolean read_captures(KmtDiffRows *rows, KmtCaptureReport *report,
 	return TRUE;
 }
 
-/* Add a warning about a capture. */
-static void warn(KmtDiff *diff, const KmtDiffCapture *capture, const char *text)
-{
-	g_ptr_array_add(diff->warnings,
-			g_strdup_printf("%s: %s", capture->path, text));
-}
-
-/* Warn about groups that have no name and match by their address. */
-static void warn_of_unnamed(KmtDiff *diff, const KmtDiffCapture *capture)
-{
-	g_autofree char *text =
-		g_strdup_printf("%u lines have a function without a name, so "
-				"they match only within the same build",
-				capture->unnamed);
-
-	if (capture->unnamed)
-		warn(diff, capture, text);
-}
-
-/* Collect the warnings of all captures. */
-static void add_warnings(KmtDiff *diff)
-{
-	guint i, j;
-
-	for (i = 0; i < diff->captures->len; i++) {
-		const KmtDiffCapture *capture = diff->captures->pdata[i];
-
-		for (j = 0; j < capture->warnings->len; j++)
-			warn(diff, capture, capture->warnings->pdata[j]);
-		warn_of_unnamed(diff, capture);
-	}
-}
-
 KmtDiff *kmt_diff_read(KmtCaptureReport *report, const char *const *base,
 		       const char *const *new, const char *program,
 		       GError **error)
@@ -142,6 +109,6 @@ KmtDiff *kmt_diff_read(KmtCaptureReport *report, const char *const *base,
 	kmt_diff_match_rows(rows);
 	kmt_diff_guess(diff);
 	kmt_diff_compute_cells(diff);
-	add_warnings(diff);
+	kmt_diff_add_warnings(diff);
 	return g_steal_pointer(&diff);
 }

@@ -30,6 +30,7 @@ REPORT_SOURCES = \
 	report/diff-place.c report/diff-place.h report/diff-place-match.c \
 	report/diff-rows.c \
 	report/diff-values.c \
+	report/diff-warnings.c \
 	report/diff-text.c report/diff-text.h \
 	report/diff-text-cells.c \
 	report/diff-text-list.c \

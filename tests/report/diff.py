@@ -4,7 +4,7 @@
 
 import unittest
 
-from diff_case import DiffCase, site
+from diff_case import DiffCase, fixture, site
 from report_case import run
 
 MARKER = (1, 's:"booted"')
@@ -274,6 +274,19 @@ class Refused(DiffCase):
         new = self.capture(site("f", 0x10, 1), names=False)
         done = run(f"--diff={base}", new)
         self.assertIn(f"warning: {new}: the capture has no kallsyms", done.stderr)
+
+    def test_properties(self):
+        """A warning names a property that differs from the first capture."""
+        base = self.compiled(fixture([site("f")]).replace(
+            "  complete=true", "  complete=true\n  machine=x86_64"), "base")
+        new = self.compiled(fixture([site("f")]).replace(
+            "  complete=true", "  complete=true\n  machine=s390x\n  sample=4"),
+            "new")
+        done = run(f"--diff={base}", new)
+        self.assertIn(f"{new}: the architecture is s390x, and that of {base} is "
+                      "x86_64", done.stderr)
+        self.assertIn(f"{new}: the factor of the sample is 4, and that of {base} "
+                      "is 1", done.stderr)
 
 
 if __name__ == "__main__":
