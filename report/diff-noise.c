@@ -201,9 +201,10 @@ static int compare_candidates(const void *a, const void *b)
 }
 
 /*
- * Return the candidates, in ascending order of their statistic. A line whose
- * values all differ by less than the absolute limit exceeds it in no split, and
- * cannot have the maximum while a p-value below 1 is computed.
+ * Return the candidates, in ascending order of their statistic. Lines whose
+ * values differ by at most the absolute limit are omitted: their statistic is
+ * positive in no split, so it never reaches the positive statistic of another
+ * line.
  */
 static GArray *find_candidates(const KmtDiffSplits *splits,
 			       const double *values, gsize n_lines,

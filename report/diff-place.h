@@ -23,7 +23,8 @@ typedef struct {
 	guint kinds; /* bit mask of KmtKind */
 	guint64 allocs, bytes_req, bytes_alloc;
 	guint captures;	    /* number of captures in @allocs */
-	guint next_capture; /* number of the last one of them, plus 1 */
+	guint next_capture; /* number of the last capture in @allocs, plus
+			     * 1 */
 } KmtDiffTraits;
 
 /* Add @other, which has the figures of one capture, number @capture. */

@@ -56,7 +56,7 @@ gboolean kmt_diff_rows_add(KmtDiffRows *rows, const KmtCaptureReport *report,
 /* A line and the data that matches it. */
 typedef struct {
 	KmtDiffLine line;   /* the first member */
-	KmtFigure *values;  /* for each field those of all captures */
+	KmtFigure *values;  /* for each field the values in all captures */
 	guint next_capture; /* number of the last capture that has the line,
 			     * plus 1 */
 	KmtDiffTraits base, new; /* of the captures of each side */

@@ -151,8 +151,8 @@ static void add_rest(const KmtDiff *diff, KmtColumns *columns,
 		kmt_columns_add_text(columns, "");
 }
 
-/* Return the number of lines to show: without --lines 0, not those whose figure
- * did not change. */
+/* Return the number of lines to show. Only --lines 0 shows lines that did not
+ * change. */
 static guint lines_to_show(const KmtDiff *diff, const KmtDiffList *all,
 			   guint field)
 {

@@ -25,7 +25,8 @@ typedef struct {
 	const char *source; /* "mm/slab.c:123", or NULL */
 } KmtDiffFrame;
 
-/* The value of the dimension callsite or stack. */
+/* The value of the dimension callsite, stack, function or owner. A function or
+ * an owner has the position 0. */
 typedef struct {
 	guint n;		    /* number of frames; 1 for a call site */
 	const KmtDiffFrame *frames; /* the innermost function first */
@@ -77,7 +78,8 @@ struct KmtDiffLine {
 	 * the new side if both have it. NULL in a sum. */
 	const char *const *texts;
 	/* For each dimension the value on each side; NULL if the dimension is
-	 * neither callsite nor stack, or the side does not have the line. */
+	 * none of callsite, stack, function and owner, or the side does not
+	 * have the line. */
 	const KmtDiffPlace *const *base_places, *const *new_places;
 	/* For each dimension the text on the base side; equal to @texts unless
 	 * the match is ALIGNED. */
@@ -118,7 +120,7 @@ typedef struct {
 	/* Groups whose call site or stack has an unknown function. Such a group
 	 * matches only within the same build. */
 	guint unnamed;
-	GPtrArray *warnings; /* char *: those of the report */
+	GPtrArray *warnings; /* char *: the warnings of its report */
 } KmtDiffCapture;
 
 /* A comparison. */

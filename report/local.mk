@@ -18,6 +18,7 @@ REPORT_SOURCES = \
 	report/diff-csv.c \
 	report/diff-folded.c \
 	report/diff-json.c \
+	report/diff-key.h \
 	report/diff-lines.c \
 	report/diff-noise.c report/diff-noise.h \
 	report/diff-print.c report/diff-output.h \

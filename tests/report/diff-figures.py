@@ -4,7 +4,7 @@
 captures, for random captures with every defect.
 
     diff-figures.py [SEED...]                 only these seeds
-    diff-figures.py BASE NEW [OPTION...]      two captures, with options of the report
+    diff-figures.py BASE NEW [BY [OPTION...]] two captures, by dimensions of the report
 """
 
 import collections
@@ -120,9 +120,9 @@ def run_seed(seed, tmp):
     return met
 
 
-def check_operands(base, new, *options):
+def check_operands(base, new, by="callsite", *options):
     """Compare two captures of the user."""
-    comparison = Comparison(REPORT, [base], [new], fields=FIELDS, options=options)
+    comparison = Comparison(REPORT, [base], [new], by.split(","), FIELDS, options)
     document = comparison.check()
     comparison.check_csv()
     comparison.check_folded()

@@ -6,6 +6,7 @@ KMT_REPORT_TESTS = \
 	tests/report/diff-match.py \
 	tests/report/diff.py \
 	tests/report/diff-noise.py \
+	tests/report/diff-page.py \
 	tests/report/false-claims.py \
 	tests/report/figures.py \
 	tests/report/golden.py \
