@@ -75,6 +75,7 @@ void kmt_advice_free(KmtAdviceList *list)
 	g_ptr_array_unref(list->omitted);
 	kmt_size_classes_free(list->sizes);
 	g_free(list->model);
+	g_free(list->warning);
 	g_free(list);
 }
 

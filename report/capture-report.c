@@ -165,6 +165,8 @@ static void add_warnings(const KmtPlan *plan, GPtrArray *warnings)
 			     kmt_input_marks_count(plan->phases->marks)))
 		kmt_phases_warn(plan->phases, warnings);
 	warn_of_capture(capture, aggregate, warnings);
+	if (report->advice && report->advice->warning)
+		g_ptr_array_add(warnings, g_strdup(report->advice->warning));
 	if (kmt_report_is_sample(report) && plan->form != KMT_FORM_TEXT)
 		g_ptr_array_add(
 			warnings,
