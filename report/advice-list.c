@@ -6,7 +6,7 @@
 #include "report/columns.h"
 #include "report/scale.h"
 
-/* If the capture does not have it. */
+/* Page size in bytes of a capture that does not record one. */
 #define DEFAULT_PAGE_SIZE 4096
 
 static const struct {

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Return what is known about lost events. The caller frees the string. */
+/* Describe the lost events of a capture. The caller frees the string. */
 static char *loss_text(const KmtDiff *diff, const KmtDiffCapture *capture)
 {
 	switch (capture->loss) {
@@ -90,7 +90,7 @@ static void print_captures(const KmtDiff *diff, FILE *out)
 	}
 }
 
-/* Print how the noise of the figures is known. */
+/* Print the test for noise, or why noise is unknown. */
 static void print_noise(const KmtDiff *diff, FILE *out)
 {
 	char rate[G_ASCII_DTOSTR_BUF_SIZE], least[G_ASCII_DTOSTR_BUF_SIZE];
