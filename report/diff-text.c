@@ -90,7 +90,7 @@ static void print_captures(const KmtDiff *diff, FILE *out)
 	}
 }
 
-/* Print the test for noise, or why noise is unknown. */
+/* Print how the noise of the figures is known. */
 static void print_noise(const KmtDiff *diff, FILE *out)
 {
 	char rate[G_ASCII_DTOSTR_BUF_SIZE], least[G_ASCII_DTOSTR_BUF_SIZE];
