@@ -199,8 +199,8 @@ def document(figures):
              "## Kernels\n\n", KERNELS, kernels(figures),
              "## Work\n\n", WORK, work(figures),
              "## Memory\n\n", MEMORY,
-             "### All objects are live\n\n", memory(figures, "full"),
-             "### Three of four objects are free\n\n", memory(figures, "end"),
+             "### Mark `full`: all objects live\n\n", memory(figures, "full"),
+             "### Mark `end`: three of four objects free\n\n", memory(figures, "end"),
              "## Instructions\n\n", INSTRUCTIONS]
     for kind, title in KINDS:
         parts += [f"### {title}\n\n", instructions(figures, kind)]
