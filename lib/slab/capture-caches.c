@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
+#include <string.h>
+
 #include "lib/slab/capture-caches.h"
 
 #define CAPTURE "capture"
@@ -38,6 +40,41 @@ static gboolean has_tunables(const KmtInputSlabTable *slabs)
 	const KmtInputSlabRow *rows = kmt_input_slab_table_get(slabs, &n);
 
 	return n > 0 && rows[0].limit > 0;
+}
+
+/* Return the size of a cache named "kmalloc-64", and 0 for other names. */
+static guint kmalloc_size_of(const char *name)
+{
+	const char prefix[] = "kmalloc-";
+	guint64 size;
+
+	return g_str_has_prefix(name, prefix) &&
+			       g_ascii_string_to_unsigned(name + strlen(prefix),
+							  10, 8, 512, &size,
+							  NULL)
+		       ? (guint)size
+		       : 0;
+}
+
+/*
+ * Set the smallest size of kmalloc() to that of the smallest cache. It depends
+ * on the machine's alignment for DMA, which the kernel may know only after
+ * boot: arm64 needs no alignment if it has bounce buffers.
+ */
+static void read_smallest_size(const KmtInputSlabTable *slabs,
+			       KmtSlabKernel *kernel)
+{
+	guint smallest = 0, n;
+	const KmtInputSlabRow *rows = kmt_input_slab_table_get(slabs, &n);
+
+	for (guint i = 0; i < n; i++) {
+		guint size = kmalloc_size_of(rows[i].name);
+
+		if (size && (!smallest || size < smallest))
+			smallest = size;
+	}
+	if (smallest && (smallest & (smallest - 1)) == 0)
+		kernel->kmalloc_min = smallest;
 }
 
 /* Set the sizes of the structures of a cache, which have caches themselves. */
@@ -87,6 +124,7 @@ KmtSlabKernelOrigin kmt_slab_kernel_of_capture(const KmtInputCapture *capture,
 	possible = read_number(capture, "possible_cpus");
 	kernel->possible_cpus = CLAMP(possible, kernel->cpus, MAX_CPUS);
 	read_structures(slabs, kernel);
+	read_smallest_size(slabs, kernel);
 	return allocator || kernel->release >= KMT_SLAB_RELEASE(6, 8)
 		       ? KMT_SLAB_KERNEL_RECORDED
 		       : KMT_SLAB_KERNEL_ASSUMED;
