@@ -9,6 +9,8 @@
 #include "report/advice-private.h"
 #include "lib/slab/simulator.h"
 
+#include <string.h>
+
 /* A finding has at least this number of slabs and of live objects, less than
  * this share of the bytes of the slabs in live objects, and saves at least this
  * part of their pages. */
@@ -235,6 +237,7 @@ typedef struct {
 	const AdvisedCache *cache;
 	const char *name;
 	const KmtInputSlabRow *row; /* of slabinfo, or NULL */
+	guint64 active, slabs;	    /* of all rows with these objects */
 	KmtSlabFigures figures[N_SIMULATIONS];
 } CacheCandidate;
 
@@ -340,9 +343,43 @@ static double known_share(const CacheCandidate *c)
 {
 	if (!c->row)
 		return 0;
-	return c->row->active > c->cache->live
-		       ? (double)c->cache->live / (double)c->row->active
+	return c->active > c->cache->live
+		       ? (double)c->cache->live / (double)c->active
 		       : 1;
+}
+
+/*
+ * Return whether a cache has the objects of kmalloc() of this size for memory
+ * cgroups, for reclaimable memory, for DMA, or of a random copy:
+ * "kmalloc-cg-64" for "kmalloc-64".
+ */
+static gboolean is_kmalloc_variant(const char *name, const char *kmalloc)
+{
+	const char *size = strrchr(kmalloc, '-');
+
+	return (g_str_has_prefix(name, "kmalloc-") ||
+		g_str_has_prefix(name, "dma-kmalloc-")) &&
+	       g_str_has_suffix(name, size);
+}
+
+/* Set the figures of slabinfo. A simulated cache of kmalloc() has the objects
+ * of all caches of its size. */
+static void set_recorded(CacheCandidate *c, const KmtInputSlabTable *slabs)
+{
+	const KmtInputSlabRow *rows;
+	guint n, i;
+
+	c->row = kmt_input_slab_table_find(slabs, c->name);
+	if (!c->row)
+		return;
+	rows = kmt_input_slab_table_get(slabs, &n);
+	for (i = 0; i < n; i++)
+		if (&rows[i] == c->row ||
+		    (!c->cache->table &&
+		     is_kmalloc_variant(rows[i].name, c->name))) {
+			c->active += rows[i].active;
+			c->slabs += rows[i].slabs;
+		}
 }
 
 /* Set the certainty by the part of the objects that the capture has. */
@@ -386,9 +423,8 @@ static void add_finding(KmtAdviceContext *context, const CacheCandidate *c)
 	kmt_advice_add_number(advice, "slabs", c->figures[PRESENT].slabs);
 	kmt_advice_add_number(advice, "pages", c->figures[PRESENT].pages);
 	if (c->row) {
-		kmt_advice_add_number(advice, "slabinfo_objects",
-				      c->row->active);
-		kmt_advice_add_number(advice, "slabinfo_slabs", c->row->slabs);
+		kmt_advice_add_number(advice, "slabinfo_objects", c->active);
+		kmt_advice_add_number(advice, "slabinfo_slabs", c->slabs);
 	}
 	set_certainty(context, advice, c);
 }
@@ -410,14 +446,17 @@ static void examine(KmtAdviceContext *context, const CacheCounts *state,
 {
 	CacheCandidate c = {.cache = cache_at(state, index)};
 	g_autofree char *kmalloc = kmt_advice_kmalloc_name(c.cache->size);
+	g_autofree char *snapshot =
+		kmt_input_capture_snapshot(context->report->capture);
 	guint i;
 
 	if (!c.cache->is_selected)
 		return;
 	c.name = c.cache->table ? c.cache->table->name : kmalloc;
-	/* slabinfo has the end of the recording. */
-	if (context->replay->options.stop == G_MAXINT64)
-		c.row = kmt_input_slab_table_find(state->layout->slabs, c.name);
+	/* slabinfo has the end of the recording, but that of a snapshot has the
+	 * time when the snapshot was saved. */
+	if (context->replay->options.stop == G_MAXINT64 && !snapshot)
+		set_recorded(&c, state->layout->slabs);
 	for (i = 0; i < N_SIMULATIONS; i++)
 		kmt_slab_simulator_figures(state->simulators[i], index,
 					   &c.figures[i]);

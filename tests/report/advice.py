@@ -10,12 +10,18 @@ import sys
 import unittest
 
 import mkcapture
-from advice_case import ATOMIC, HARDIRQ, AdviceCase, site
+from advice_case import (ATOMIC, DMA, HARDIRQ, RECLAIMABLE, AdviceCase,
+                         site)
 from report_case import FIXTURES, PROGRAM
 
 BUILD = os.path.abspath(os.environ.get("top_builddir", "."))
 SMALL = os.path.join(BUILD, "tests", "report", "report-small")
 PAGE = 4096
+SLABINFO = """slabinfo - version: 2.1
+# name            <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab> : \
+tunables <limit> <batchcount> <sharedfactor> : slabdata <active_slabs> <num_slabs> \
+<sharedavail>
+"""
 
 
 def shared(n, objects, slab=PAGE):
@@ -99,10 +105,7 @@ class Sizes(AdviceCase):
 class Caches(AdviceCase):
     """Caches whose slabs are half empty."""
 
-    SLABINFO = """slabinfo - version: 2.1
-# name            <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab> : \
-tunables <limit> <batchcount> <sharedfactor> : slabdata <active_slabs> <num_slabs> \
-<sharedavail>
+    SLABINFO = SLABINFO + """\
 kmalloc-2k {active} 160 2048 16 8 : tunables 0 0 0 : slabdata 10 10 0
 """
 
@@ -138,6 +141,31 @@ kmalloc-2k {active} 160 2048 16 8 : tunables 0 0 0 : slabdata 10 10 0
         # Most objects are from before the trace.
         self.trace.capture.texts["slabinfo"] = self.SLABINFO.format(active=60)
         self.assertEqual(self.findings(), [])
+
+    def test_variants(self):
+        """Objects of memory cgroups are in another cache of the same size."""
+        self.scatter(15)
+        self.trace.capture.texts["slabinfo"] = (
+            self.SLABINFO.format(active=4)
+            + self.SLABINFO.format(active=7).splitlines()[-1].replace(
+                "kmalloc-", "kmalloc-cg-") + "\n")
+        found = self.only("cache")
+        self.assertEqual((found["inputs"]["slabinfo_objects"],
+                          found["inputs"]["slabinfo_slabs"]), (11, 20))
+        self.trace.capture.texts["slabinfo"] = (
+            self.SLABINFO.format(active=4)
+            + self.SLABINFO.format(active=60).splitlines()[-1].replace(
+                "kmalloc-", "kmalloc-cg-") + "\n")
+        self.assertEqual(self.findings(), [])
+
+    def test_snapshot(self):
+        """The slabinfo of a snapshot is from the time when it was saved."""
+        self.scatter(15)
+        self.trace.capture.texts["slabinfo"] = self.SLABINFO.format(active=60)
+        self.trace.more_meta = "[snapshot]\nwhy=trigger\n"
+        found = self.only("cache")
+        self.assertEqual(found["certainty"], "medium")
+        self.assertNotIn("slabinfo_objects", found["inputs"])
 
     def test_padding(self):
         """Objects of 72 bytes in 128 waste nearly half of each slab."""
