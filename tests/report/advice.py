@@ -64,6 +64,29 @@ class Sizes(AdviceCase):
         self.assertEqual([c["action"] for c in self.only("size")["changes"]],
                          ["kmem_cache"])
 
+    def test_smallest(self):
+        """Some machines have no kmalloc-96, as slabinfo shows."""
+        self.hold(600, 72, 128)
+        self.assertEqual(self.findings(), [])
+        self.trace.capture.texts["slabinfo"] = SLABINFO + "".join(
+            f"kmalloc-{n} 0 0 {n} {PAGE // n} 1 : tunables 0 0 0 : slabdata 0 0 0\n"
+            for n in (128, 64))
+        self.assertEqual(list(self.savings(self.only("size"))),
+                         ["shrink", "kmem_cache"])
+
+    def test_dma(self):
+        """A plain cache is not in the memory for DMA."""
+        for _ in range(400):
+            self.trace.alloc(site("first"), 640, 1024, gfp=DMA)
+        self.assertEqual(self.findings(), [])
+
+    def test_reclaimable(self):
+        """The new cache needs the flag of reclaimable memory."""
+        for _ in range(400):
+            self.trace.alloc(site("first"), 640, 1024, gfp=RECLAIMABLE)
+        self.assertIn("SLAB_RECLAIM_ACCOUNT",
+                      self.only("size")["changes"][0]["cost"])
+
     def test_none(self):
         """Sizes that fit, few objects, and sizes that differ."""
         self.hold(400, 256, 256)
@@ -279,6 +302,12 @@ class Short(AdviceCase):
         # The capture lasts some milliseconds.
         self.assertEqual(found["certainty"], "medium")
 
+    def test_dma(self):
+        """The stack is no memory for DMA."""
+        self.churn(1500, gfp=DMA)
+        self.assertEqual([c["action"] for c in self.only("short")["changes"]],
+                         ["reuse"])
+
     def test_reuse(self):
         """Large objects, and objects that another function frees, are reused."""
         self.churn(1500, size=512)
@@ -393,6 +422,20 @@ class Together(AdviceCase):
             for pair in pairs[:150]:
                 self.trace.free(pair[i], site("third"))
         self.assertEqual(self.findings(), [])
+
+    def test_aligned(self):
+        """Objects of caches that are aligned to cache lines stay aligned."""
+        self.trace.capture.texts["caches"] = (
+            "# kmemtrace: caches\n"
+            "# columns: number object_size size created went name\n"
+            "1 160 192 0 - x\n2 160 168 0 - y\n")
+
+        def pair(second):
+            return (self.trace.alloc(site("first"), 160, 192, "cache", cache=1),
+                    self.trace.alloc(site("second"), 160, second, "cache",
+                                     cache=1 if second == 192 else 2))
+        pairs = [pair(192) for _ in range(400)]
+        self.check_none(pairs)
 
     def test_no_saving(self):
         """The sum is rounded up to more than the two."""
