@@ -123,10 +123,9 @@ static void add_shrink(KmtAdviceContext *context, KmtAdvice *advice,
 		advice, "shrink",
 		g_strdup_printf("Make the object %" G_GUINT64_FORMAT
 				" bytes smaller, from %" G_GUINT64_FORMAT
-				" to %" G_GSIZE_FORMAT
-				" bytes, which fit kmalloc-%" G_GSIZE_FORMAT,
+				" to %" G_GSIZE_FORMAT " bytes, which fit %s",
 				less, c->size->bytes_req,
-				c->smaller.object_size, c->smaller.object_size),
+				c->smaller.object_size, name),
 		shrink_saving(context, c, c->live),
 		shrink_saving(context, c, c->peak),
 		shrink_computation(context, c),
