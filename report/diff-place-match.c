@@ -104,7 +104,38 @@ static double source_ratio(const KmtDiffPlace *a, const KmtDiffPlace *b)
 	       (1 + (double)(line > other ? line - other : other - line) / 20);
 }
 
-/* Return the similarity of two places with the same names. */
+/* Return the file of a source location without its folder, and set *length to
+ * that of its name. */
+static const char *file_of(const char *source, gsize *length)
+{
+	const char *slash = strrchr(source, '/');
+	const char *file = slash ? slash + 1 : source;
+	const char *colon = strrchr(file, ':');
+
+	*length = colon ? (gsize)(colon - file) : strlen(file);
+	return file;
+}
+
+/*
+ * Return whether two places are in source files of different names: static
+ * functions of one name, or code that moved. The folders may differ, because
+ * those of a module contain the version or the machine of its build.
+ */
+static gboolean are_in_different_files(const KmtDiffPlace *a,
+				       const KmtDiffPlace *b)
+{
+	const char *x = a->frames[0].source, *y = b->frames[0].source;
+	gsize n, m;
+
+	if (!x || !y)
+		return FALSE;
+	x = file_of(x, &n);
+	y = file_of(y, &m);
+	return n != m || strncmp(x, y, n) != 0;
+}
+
+/* Return the similarity of two places with the same names; 0 if they do not
+ * match. */
 static double similarity_of(const KmtDiffBuildPlace *a,
 			    const KmtDiffBuildPlace *b)
 {
@@ -114,6 +145,8 @@ static double similarity_of(const KmtDiffBuildPlace *a,
 	double other = SIZE_WEIGHT * size + COUNT_WEIGHT * count +
 		       POSITION_WEIGHT * position_ratio(&a->place, &b->place);
 
+	if (are_in_different_files(&a->place, &b->place))
+		return 0;
 	/* One pair that agrees counts more than two that agree by half. */
 	other = other * other * other;
 	if (source >= 0)
