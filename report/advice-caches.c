@@ -109,6 +109,19 @@ static void set_smaller(const CacheCounts *state, AdvisedCache *cache)
 	}
 }
 
+/*
+ * Return whether an alignment explains the padding of the objects: the size
+ * with padding is the next multiple of the largest power of two that divides
+ * it. Debug options of the kernel add other bytes.
+ */
+static gboolean is_alignment(const KmtSlabGeometry *present, gsize pointer)
+{
+	gsize align = present->size & -present->size;
+	gsize padding = present->size - present->object_size;
+
+	return padding < align || padding - pointer < align;
+}
+
 /* Set the layout of objects without padding. */
 static void set_packed(const CacheCounts *state, AdvisedCache *cache)
 {
@@ -120,7 +133,8 @@ static void set_packed(const CacheCounts *state, AdvisedCache *cache)
 		.object_size = (present->object_size + 2 * pointer - 1) /
 			       pointer * pointer};
 
-	if (request.object_size < present->size)
+	if (request.object_size < present->size &&
+	    is_alignment(present, pointer))
 		cache->differs[PACKED] = kmt_slab_geometry_compute(
 			&state->layout->kernel, &request,
 			&cache->layouts[PACKED]);
