@@ -109,8 +109,13 @@ KmtSlabKernelOrigin kmt_slab_kernel_of_capture(const KmtInputCapture *capture,
 		g_key_file_get_string(capture->meta, CAPTURE, "machine", NULL);
 	allocator = g_key_file_get_string(capture->meta, CAPTURE, "allocator",
 					  NULL);
+	possible = read_number(capture, "possible_cpus");
 	if (!allocator && has_tunables(slabs))
 		allocator = g_strdup("slab");
+	/* The recorder that saved the number of CPUs could read sysfs. It found
+	 * the files of neither SLUB nor SLAB: SLOB, or CONFIG_SLUB_TINY. */
+	if (!allocator && possible)
+		return KMT_SLAB_KERNEL_UNKNOWN;
 	if (allocator && !g_str_equal(allocator, "slub") &&
 	    !g_str_equal(allocator, "slab"))
 		return KMT_SLAB_KERNEL_UNKNOWN;
@@ -121,7 +126,6 @@ KmtSlabKernelOrigin kmt_slab_kernel_of_capture(const KmtInputCapture *capture,
 		    read_power(capture, "page_size", 4096, 65536),
 		    read_power(capture, "word_size", 4, 8)))
 		return KMT_SLAB_KERNEL_UNKNOWN;
-	possible = read_number(capture, "possible_cpus");
 	kernel->possible_cpus = CLAMP(possible, kernel->cpus, MAX_CPUS);
 	read_structures(slabs, kernel);
 	read_smallest_size(slabs, kernel);

@@ -108,6 +108,16 @@ class Sizes(AdviceCase):
         self.assertIn("sizes that kmalloc rounds up: the sizes of kmalloc are "
                       "unknown for this kernel", advice["not_examined"])
 
+    def test_slob(self):
+        """A recorder that finds neither SLUB nor SLAB saves no allocator."""
+        self.hold(400, 200, 256)
+        self.trace.allocator = ""
+        self.assertEqual(self.only("size")["certainty"], "medium")
+        self.trace.allocator = "possible_cpus=2\n"
+        advice = self.advice()
+        self.assertEqual(advice["findings"], [])
+        self.assertIsNone(advice["slab_layout"])
+
     def test_options(self):
         """A filter, a time, and a limit of lines apply."""
         self.hold(400, 200, 256)
