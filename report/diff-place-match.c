@@ -104,15 +104,21 @@ static double source_ratio(const KmtDiffPlace *a, const KmtDiffPlace *b)
 	       (1 + (double)(line > other ? line - other : other - line) / 20);
 }
 
-/* Return the file of a source location without its folder, and set *length to
- * that of its name. */
-static const char *file_of(const char *source, gsize *length)
+/*
+ * Return the file of a source location without its folder, and set *length to
+ * that of its name; NULL if the location is unknown or the file is not one of
+ * C. The location may be in an inlined function of a header.
+ */
+static const char *file_of(const KmtDiffPlace *place, gsize *length)
 {
-	const char *slash = strrchr(source, '/');
+	const char *source = place->frames[0].source;
+	const char *slash = source ? strrchr(source, '/') : NULL;
 	const char *file = slash ? slash + 1 : source;
-	const char *colon = strrchr(file, ':');
+	const char *colon = file ? strrchr(file, ':') : NULL;
 
-	*length = colon ? (gsize)(colon - file) : strlen(file);
+	if (!colon || colon - file < 3 || strncmp(colon - 2, ".c", 2) != 0)
+		return NULL;
+	*length = (gsize)(colon - file);
 	return file;
 }
 
@@ -124,14 +130,10 @@ static const char *file_of(const char *source, gsize *length)
 static gboolean are_in_different_files(const KmtDiffPlace *a,
 				       const KmtDiffPlace *b)
 {
-	const char *x = a->frames[0].source, *y = b->frames[0].source;
 	gsize n, m;
+	const char *x = file_of(a, &n), *y = file_of(b, &m);
 
-	if (!x || !y)
-		return FALSE;
-	x = file_of(x, &n);
-	y = file_of(y, &m);
-	return n != m || strncmp(x, y, n) != 0;
+	return x && y && (n != m || strncmp(x, y, n) != 0);
 }
 
 /* Return the similarity of two places with the same names; 0 if they do not

@@ -203,6 +203,9 @@ static void test_files(void)
 	g_assert_true(do_match("fs/a.c:10", "fs/a.c:90"));
 	g_assert_true(do_match("/src/m-1.0/a.c:10", "/src/m-1.1/a.c:12"));
 	g_assert_true(do_match(NULL, "fs/a.c:10"));
+	/* The location of an inlined function. */
+	g_assert_true(do_match("fs/a.c:10", "include/linux/slab.h:10"));
+	g_assert_true(do_match("include/a.h:10", "include/b.h:10"));
 	g_assert_false(do_match("fs/a.c:10", "fs/b.c:10"));
 	g_assert_false(do_match("fs/a.c:10", "fs/ba.c:10"));
 }
