@@ -253,8 +253,9 @@ a page with objects of many sizes, which is partial if any byte is free. The pag
 
 INSTRUCTIONS = """\
 Mean instructions of the kernel for one call, counted by the plugin `bench/profile.c` of QEMU in 20
-rounds after a first one, with interrupts disabled, without the loop of the caller, and while
-tracing is off (which takes about two instructions of a call).
+rounds after a first one, without the loop of the caller, and while tracing is off (which takes
+about two instructions of a call). Interrupts are disabled, except for bulk operations, which the
+kernel allows only with interrupts enabled.
 
 | column | calls |
 | --- | --- |

@@ -9,9 +9,12 @@
 #include "report/advice-private.h"
 #include "lib/slab/simulator.h"
 
+#include <string.h>
+
 /* A finding has at least this number of slabs and of live objects, less than
  * this share of the bytes of the slabs in live objects, and saves at least this
  * part of their pages. */
+#define RECLAIMABLE_PREFIX "kmalloc-rcl-"
 #define MIN_SLABS     8
 #define MIN_OBJECTS   8
 #define MAX_OCCUPANCY 0.5
@@ -114,6 +117,19 @@ static void set_smaller(const CacheCounts *state, AdvisedCache *cache)
 	}
 }
 
+/*
+ * Return whether an alignment explains the padding of the objects: the size
+ * with padding is the next multiple of the largest power of two that divides
+ * it. Debug options of the kernel add other bytes.
+ */
+static gboolean is_alignment(const KmtSlabGeometry *present, gsize pointer)
+{
+	gsize align = present->size & -present->size;
+	gsize padding = present->size - present->object_size;
+
+	return padding < align || padding - pointer < align;
+}
+
 /* Set the layout of objects without padding. */
 static void set_packed(const CacheCounts *state, AdvisedCache *cache)
 {
@@ -125,7 +141,8 @@ static void set_packed(const CacheCounts *state, AdvisedCache *cache)
 		.object_size = (present->object_size + 2 * pointer - 1) /
 			       pointer * pointer};
 
-	if (request.object_size < present->size)
+	if (request.object_size < present->size &&
+	    is_alignment(present, pointer))
 		cache->differs[PACKED] = kmt_slab_geometry_compute(
 			&state->layout->kernel, &request,
 			&cache->layouts[PACKED]);
@@ -269,6 +286,7 @@ typedef struct {
 	const AdvisedCache *cache;
 	const char *name;
 	const KmtInputSlabRow *row; /* of slabinfo, or NULL */
+	guint64 active, slabs;	    /* of all rows with these objects */
 	KmtSlabFigures figures[N_SIMULATIONS];
 } CacheCandidate;
 
@@ -374,9 +392,45 @@ static double known_share(const CacheCandidate *c)
 {
 	if (!c->row)
 		return 0;
-	return c->row->active > c->cache->live
-		       ? (double)c->cache->live / (double)c->row->active
+	return c->active > c->cache->live
+		       ? (double)c->cache->live / (double)c->active
 		       : 1;
+}
+
+/*
+ * Return whether a cache has the objects of kmalloc() of this size for memory
+ * cgroups, for DMA, or of a random copy: "kmalloc-cg-64" for "kmalloc-64". The
+ * caches of reclaimable memory are simulated separately.
+ */
+static gboolean is_kmalloc_variant(const char *name, const char *kmalloc)
+{
+	const char *size = strrchr(kmalloc, '-');
+
+	return !g_str_has_prefix(kmalloc, RECLAIMABLE_PREFIX) &&
+	       !g_str_has_prefix(name, RECLAIMABLE_PREFIX) &&
+	       (g_str_has_prefix(name, "kmalloc-") ||
+		g_str_has_prefix(name, "dma-kmalloc-")) &&
+	       g_str_has_suffix(name, size);
+}
+
+/* Set the figures of slabinfo. A simulated cache of kmalloc() has the objects
+ * of all variants of the cache. */
+static void set_recorded(CacheCandidate *c, const KmtInputSlabTable *slabs)
+{
+	const KmtInputSlabRow *rows;
+	guint n, i;
+
+	c->row = kmt_input_slab_table_find(slabs, c->name);
+	if (!c->row)
+		return;
+	rows = kmt_input_slab_table_get(slabs, &n);
+	for (i = 0; i < n; i++)
+		if (&rows[i] == c->row ||
+		    (!c->cache->table &&
+		     is_kmalloc_variant(rows[i].name, c->name))) {
+			c->active += rows[i].active;
+			c->slabs += rows[i].slabs;
+		}
 }
 
 /* Set the certainty by the part of the objects that the capture has. */
@@ -420,9 +474,8 @@ static void add_finding(KmtAdviceContext *context, const CacheCandidate *c)
 	kmt_advice_add_number(advice, "slabs", c->figures[PRESENT].slabs);
 	kmt_advice_add_number(advice, "pages", c->figures[PRESENT].pages);
 	if (c->row) {
-		kmt_advice_add_number(advice, "slabinfo_objects",
-				      c->row->active);
-		kmt_advice_add_number(advice, "slabinfo_slabs", c->row->slabs);
+		kmt_advice_add_number(advice, "slabinfo_objects", c->active);
+		kmt_advice_add_number(advice, "slabinfo_slabs", c->slabs);
 	}
 	set_certainty(context, advice, c);
 }
@@ -443,14 +496,17 @@ static void examine(KmtAdviceContext *context, const CacheCounts *state,
 		    guint index)
 {
 	CacheCandidate c = {.cache = cache_at(state, index)};
+	g_autofree char *snapshot =
+		kmt_input_capture_snapshot(context->report->capture);
 	guint i;
 
 	if (!c.cache->is_selected)
 		return;
 	c.name = c.cache->table ? c.cache->table->name : c.cache->name;
-	/* slabinfo has the end of the recording. */
-	if (context->replay->options.stop == G_MAXINT64)
-		c.row = kmt_input_slab_table_find(state->layout->slabs, c.name);
+	/* slabinfo has the end of the recording, but that of a snapshot has the
+	 * time when the snapshot was saved. */
+	if (context->replay->options.stop == G_MAXINT64 && !snapshot)
+		set_recorded(&c, state->layout->slabs);
 	for (i = 0; i < N_SIMULATIONS; i++)
 		kmt_slab_simulator_figures(state->simulators[i], index,
 					   &c.figures[i]);

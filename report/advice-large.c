@@ -62,11 +62,9 @@ static gboolean can_be_vmalloc(const KmtReport *report,
 {
 	g_autofree char *flags =
 		kmt_symbolizer_gfp(report->symbolizer, site->common_flags);
-	g_autofree char *any =
-		kmt_symbolizer_gfp(report->symbolizer, site->any_flags);
 
 	return (strstr(flags, "GFP_KERNEL") || strstr(flags, "GFP_USER")) &&
-	       !strstr(any, "DMA");
+	       !kmt_advice_is_for_dma(report, site);
 }
 
 static char *change_of(const KmtReport *report, const KmtAdviceSize *size,
@@ -140,10 +138,13 @@ static void add_vmalloc_change(const KmtAdviceContext *context,
 			    : g_strdup("Allocate with vmalloc()"),
 		vmalloc_saving(live), vmalloc_saving(peak),
 		vmalloc_computation(context->report, live, peak),
-		g_strdup("No DMA to this memory; microseconds more for each "
-			 "allocation and free, and more TLB misses. kvmalloc() "
-			 "does not save this memory, because it calls "
-			 "kmalloc() first and vmalloc() only if that fails."));
+		g_strdup(
+			"No DMA to this memory; microseconds more for each "
+			"allocation and free, and more TLB misses. vfree() may "
+			"sleep, so it cannot be called under a spinlock. "
+			"kvmalloc() does not save this memory, because it "
+			"calls "
+			"kmalloc() first and vmalloc() only if that fails."));
 }
 
 /* Return whether the function of a site is kvmalloc() or one of its variants.

@@ -3,6 +3,8 @@
 #include "config.h"
 
 #include "report/advice-private.h"
+
+#include <string.h>
 #include "report/columns.h"
 #include "report/scale.h"
 
@@ -174,6 +176,15 @@ const char *kmt_advice_wrapper_doubt(const KmtAdviceContext *context,
 	return kmt_advice_is_wrapper(context, site)
 		       ? "the function allocates for different callers"
 		       : NULL;
+}
+
+gboolean kmt_advice_is_for_dma(const KmtReport *report,
+			       const KmtAdviceSite *site)
+{
+	g_autofree char *flags =
+		kmt_symbolizer_gfp(report->symbolizer, site->any_flags);
+
+	return strstr(flags, "DMA") != NULL;
 }
 
 guint64 kmt_advice_page_size(const KmtAdviceContext *context)

@@ -85,6 +85,9 @@ gboolean kmt_advice_is_wrapper(const KmtAdviceContext *context,
  * NULL if the function is none. */
 const char *kmt_advice_wrapper_doubt(const KmtAdviceContext *context,
 				     const KmtSymSite *site);
+/* Return whether any allocation of a site requests memory for DMA. */
+gboolean kmt_advice_is_for_dma(const KmtReport *report,
+			       const KmtAdviceSite *site);
 /* Return the page size of the traced machine in bytes. */
 guint64 kmt_advice_page_size(const KmtAdviceContext *context);
 /* Format a call site for a sentence: its name, or else its address. The caller

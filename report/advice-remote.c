@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Objects that are nearly always freed on another CPU than the one that
- * allocated them. Such a free takes the slow path of the slab allocator, and
- * the object is in the cache of the wrong CPU.
+ * allocated them. The object is in the cache of the wrong CPU, and with SLUB
+ * before Linux 7.0, such a free takes the slow path. SLAB and sheaves put the
+ * object into an array of the freeing CPU, which flushes the array more often,
+ * while the allocating CPU has to refill its own.
  */
 #include "config.h"
 

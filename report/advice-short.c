@@ -188,8 +188,10 @@ static void add_reuse_change(KmtAdvice *advice, const KmtReport *report,
 		0, 0, computation,
 		g_strdup_printf("Up to %s bytes stay allocated for each task "
 				"or CPU. The largest number of live objects "
-				"was %s. With objects for each CPU, the "
-				"task must not sleep while it uses one.",
+				"was %s. An object for each CPU must not be "
+				"used with preemption enabled, nor by an "
+				"interrupt at the same time; its old content "
+				"must not reach its next user.",
 				size, most));
 }
 
@@ -256,7 +258,9 @@ static void examine(KmtAdviceContext *context, const KmtAdviceSite *site,
 	if (!in_function && (double)first->frees < n * MIN_SHARE)
 		return;
 	add_finding(context, site, found,
-		    in_function && largest <= MAX_STACK_BYTES, largest);
+		    in_function && largest <= MAX_STACK_BYTES &&
+			    !kmt_advice_is_for_dma(context->report, site),
+		    largest);
 }
 
 static void find(gpointer data, KmtAdviceContext *context)

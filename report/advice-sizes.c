@@ -7,6 +7,8 @@
 
 #include "report/advice-private.h"
 
+#include <string.h>
+
 /* A finding has at least this number of objects at the peak or at the end. */
 #define MIN_OBJECTS 16
 /* An object can be expected to shrink by this part of the smaller size. */
@@ -124,10 +126,9 @@ static void add_shrink(KmtAdviceContext *context, KmtAdvice *advice,
 		advice, "shrink",
 		g_strdup_printf("Make the object %" G_GUINT64_FORMAT
 				" bytes smaller, from %" G_GUINT64_FORMAT
-				" to %" G_GSIZE_FORMAT
-				" bytes, which fit kmalloc-%" G_GSIZE_FORMAT,
+				" to %" G_GSIZE_FORMAT " bytes, which fit %s",
 				less, c->size->bytes_req,
-				c->smaller.object_size, c->smaller.object_size),
+				c->smaller.object_size, name),
 		shrink_saving(context, c, c->live),
 		shrink_saving(context, c, c->peak),
 		shrink_computation(context, c),
@@ -141,6 +142,8 @@ static void add_cache(KmtAdviceContext *context, KmtAdvice *advice,
 	const KmtReport *report = context->report;
 	KmtSlabOverhead overhead;
 	g_autofree char *idle = NULL;
+	g_autofree char *flags =
+		kmt_symbolizer_gfp(report->symbolizer, c->site->any_flags);
 
 	kmt_slab_overhead(&context->layout->kernel, &c->own, &overhead);
 	idle = kmt_advice_exact(report, overhead.slabs_idle);
@@ -152,10 +155,20 @@ static void add_cache(KmtAdviceContext *context, KmtAdvice *advice,
 		cache_saving(context, c, c->live),
 		cache_saving(context, c, c->peak),
 		cache_computation(context, c),
-		g_strdup_printf("Up to %s bytes of idle slabs while few "
-				"objects are live. The kernel may merge the "
-				"cache with another one, which costs less.",
-				idle));
+		g_strdup_printf(
+			"Up to %s bytes of idle slabs while few "
+			"objects are live. The kernel may merge the "
+			"cache with another one, which costs less. "
+			"Create the cache%s with the alignment of the "
+			"structure; for DMA, that is at least the "
+			"alignment of kmalloc(). If parts of the object "
+			"are copied to or from user space, use "
+			"kmem_cache_create_usercopy(). krealloc() "
+			"cannot be used.",
+			idle,
+			strstr(flags, "RECLAIMABLE")
+				? " with SLAB_RECLAIM_ACCOUNT and"
+				: ""));
 }
 
 /* ---- findings ---- */
@@ -216,7 +229,8 @@ static gboolean set_layouts(const KmtAdviceContext *context, SizeCandidate *c)
 	c->can_shrink =
 		smaller && request - smaller <= smaller / SHRINK_PART &&
 		kmt_slab_geometry_compute_kmalloc(kernel, smaller, &c->smaller);
-	c->can_have_cache = kmt_slab_geometry_compute(kernel, &own, &c->own);
+	c->can_have_cache = !kmt_advice_is_for_dma(context->report, c->site) &&
+			    kmt_slab_geometry_compute(kernel, &own, &c->own);
 	return TRUE;
 }
 

@@ -110,18 +110,41 @@ static gboolean is_freed_together(const KmtAdvicePair *pair)
 	       has_share(pair->freed_together, pair->broken);
 }
 
+static guint64 round_up(guint64 bytes, guint64 align)
+{
+	return (bytes + align - 1) & ~(align - 1);
+}
+
+/*
+ * Return the alignment that an object may need. The alignment of a cache is
+ * unknown, but it divides the size with padding. A cache that pads its objects
+ * therefore has at most the largest power of two in this size, and none is
+ * assumed to need more than a cache line.
+ */
+static guint64 align_of(const KmtAdviceContext *context, const PairCandidate *c,
+			guint i)
+{
+	guint64 size = c->sizes[i]->bytes_alloc;
+
+	if (c->sites[i]->kind == KMT_KIND_KMALLOC ||
+	    size <= round_up(c->sizes[i]->bytes_req, 8))
+		return 8;
+	return CLAMP(size & -size, 8, context->layout->kernel.cache_line);
+}
+
 /* Return the bytes of an allocation that holds both objects: of kmalloc() if
  * both are from kmalloc(), else of a cache. */
 static guint64 merged_bytes(const KmtAdviceContext *context,
 			    const PairCandidate *c)
 {
-	guint64 first = (c->sizes[0]->bytes_req + 7) & ~(guint64)7;
-	guint64 bytes = first + c->sizes[1]->bytes_req;
+	guint64 align = align_of(context, c, 1);
+	guint64 bytes = round_up(c->sizes[0]->bytes_req, align) +
+			c->sizes[1]->bytes_req;
 
 	return c->sites[0]->kind == KMT_KIND_KMALLOC &&
 			       c->sites[1]->kind == KMT_KIND_KMALLOC
 		       ? kmt_advice_kmalloc_bytes(context->layout, bytes)
-		       : (bytes + 7) & ~(guint64)7;
+		       : round_up(bytes, MAX(align, align_of(context, c, 0)));
 }
 
 static gint64 saving_of(const PairCandidate *c, guint64 pairs)
@@ -160,7 +183,9 @@ static char *cost_of(const KmtReport *report, const PairCandidate *c)
 {
 	static const char *const text =
 		"Both objects live as long as the longer one, and the larger "
-		"allocation may need a slab of higher order.";
+		"allocation may need a slab of higher order. Objects of a "
+		"cache with a constructor or SLAB_TYPESAFE_BY_RCU must keep "
+		"it.";
 	g_autofree char *first = kmt_symbolizer_gfp(report->symbolizer,
 						    c->sites[0]->common_flags);
 	g_autofree char *second = kmt_symbolizer_gfp(report->symbolizer,

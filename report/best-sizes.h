@@ -20,7 +20,7 @@ typedef enum {
 	/* A request of a power of two is aligned to itself (Linux 5.4). */
 	KMT_SIZE_ALIGN_POWERS,
 	/* A request is aligned to its largest power-of-two divisor (Linux
-	 * 6.12). */
+	 * 6.11). */
 	KMT_SIZE_ALIGN_DIVISORS,
 } KmtSizeAlign;
 

@@ -104,7 +104,40 @@ static double source_ratio(const KmtDiffPlace *a, const KmtDiffPlace *b)
 	       (1 + (double)(line > other ? line - other : other - line) / 20);
 }
 
-/* Return the similarity of two places with the same names. */
+/*
+ * Return the file of a source location without its folder, and set *length to
+ * that of its name; NULL if the location is unknown or the file is not one of
+ * C. The location may be in an inlined function of a header.
+ */
+static const char *file_of(const KmtDiffPlace *place, gsize *length)
+{
+	const char *source = place->frames[0].source;
+	const char *slash = source ? strrchr(source, '/') : NULL;
+	const char *file = slash ? slash + 1 : source;
+	const char *colon = file ? strrchr(file, ':') : NULL;
+
+	if (!colon || colon - file < 3 || strncmp(colon - 2, ".c", 2) != 0)
+		return NULL;
+	*length = (gsize)(colon - file);
+	return file;
+}
+
+/*
+ * Return whether two places are in source files of different names: static
+ * functions of one name, or code that moved. The folders may differ, because
+ * those of a module contain the version or the machine of its build.
+ */
+static gboolean are_in_different_files(const KmtDiffPlace *a,
+				       const KmtDiffPlace *b)
+{
+	gsize n, m;
+	const char *x = file_of(a, &n), *y = file_of(b, &m);
+
+	return x && y && (n != m || strncmp(x, y, n) != 0);
+}
+
+/* Return the similarity of two places with the same names; 0 if they do not
+ * match. */
 static double similarity_of(const KmtDiffBuildPlace *a,
 			    const KmtDiffBuildPlace *b)
 {
@@ -114,6 +147,8 @@ static double similarity_of(const KmtDiffBuildPlace *a,
 	double other = SIZE_WEIGHT * size + COUNT_WEIGHT * count +
 		       POSITION_WEIGHT * position_ratio(&a->place, &b->place);
 
+	if (are_in_different_files(&a->place, &b->place))
+		return 0;
 	/* One pair that agrees counts more than two that agree by half. */
 	other = other * other * other;
 	if (source >= 0)

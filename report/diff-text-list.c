@@ -206,8 +206,8 @@ static void print_chance(const KmtDiff *diff, const KmtDiffList *list,
 		return;
 	g_ascii_formatd(text, sizeof(text), "%.1f", chance);
 	fprintf(out,
-		"%u of %u lines that vary exceed noise; at most %s would by "
-		"chance\n",
+		"%u of %u lines that vary exceed noise; by chance, at most %s "
+		"would on average\n",
 		list->n_exceeds, list->n_varying, text);
 }
 

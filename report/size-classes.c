@@ -34,7 +34,7 @@ static void set_rule(KmtSizeClasses *classes)
 				 : MIN_ALIGN,
 		.min = kernel->kmalloc_min,
 		.limit = (guint32)kernel->kmalloc_max,
-		.guarantee = kernel->release >= KMT_SLAB_RELEASE(6, 12)
+		.guarantee = kernel->release >= KMT_SLAB_RELEASE(6, 11)
 				     ? KMT_SIZE_ALIGN_DIVISORS
 				     : KMT_SIZE_ALIGN_POWERS,
 		.cost = slab_cost,

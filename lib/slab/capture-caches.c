@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
+#include <string.h>
+
 #include "lib/slab/capture-caches.h"
 
 #define CAPTURE "capture"
@@ -40,6 +42,41 @@ static gboolean has_tunables(const KmtInputSlabTable *slabs)
 	return n > 0 && rows[0].limit > 0;
 }
 
+/* Return the size of a cache named "kmalloc-64", and 0 for other names. */
+static guint kmalloc_size_of(const char *name)
+{
+	const char prefix[] = "kmalloc-";
+	guint64 size;
+
+	return g_str_has_prefix(name, prefix) &&
+			       g_ascii_string_to_unsigned(name + strlen(prefix),
+							  10, 8, 512, &size,
+							  NULL)
+		       ? (guint)size
+		       : 0;
+}
+
+/*
+ * Set the smallest size of kmalloc() to that of the smallest cache. It depends
+ * on the machine's alignment for DMA, which the kernel may know only after
+ * boot: arm64 needs no alignment if it has bounce buffers.
+ */
+static void read_smallest_size(const KmtInputSlabTable *slabs,
+			       KmtSlabKernel *kernel)
+{
+	guint smallest = 0, n;
+	const KmtInputSlabRow *rows = kmt_input_slab_table_get(slabs, &n);
+
+	for (guint i = 0; i < n; i++) {
+		guint size = kmalloc_size_of(rows[i].name);
+
+		if (size && (!smallest || size < smallest))
+			smallest = size;
+	}
+	if (smallest && (smallest & (smallest - 1)) == 0)
+		kernel->kmalloc_min = smallest;
+}
+
 /* Set the sizes of the structures of a cache, which have caches themselves. */
 static void read_structures(const KmtInputSlabTable *slabs,
 			    KmtSlabKernel *kernel)
@@ -72,8 +109,13 @@ KmtSlabKernelOrigin kmt_slab_kernel_of_capture(const KmtInputCapture *capture,
 		g_key_file_get_string(capture->meta, CAPTURE, "machine", NULL);
 	allocator = g_key_file_get_string(capture->meta, CAPTURE, "allocator",
 					  NULL);
+	possible = read_number(capture, "possible_cpus");
 	if (!allocator && has_tunables(slabs))
 		allocator = g_strdup("slab");
+	/* The recorder that saved the number of CPUs could read sysfs. It found
+	 * the files of neither SLUB nor SLAB: SLOB, or CONFIG_SLUB_TINY. */
+	if (!allocator && possible)
+		return KMT_SLAB_KERNEL_UNKNOWN;
 	if (allocator && !g_str_equal(allocator, "slub") &&
 	    !g_str_equal(allocator, "slab"))
 		return KMT_SLAB_KERNEL_UNKNOWN;
@@ -84,9 +126,9 @@ KmtSlabKernelOrigin kmt_slab_kernel_of_capture(const KmtInputCapture *capture,
 		    read_power(capture, "page_size", 4096, 65536),
 		    read_power(capture, "word_size", 4, 8)))
 		return KMT_SLAB_KERNEL_UNKNOWN;
-	possible = read_number(capture, "possible_cpus");
 	kernel->possible_cpus = CLAMP(possible, kernel->cpus, MAX_CPUS);
 	read_structures(slabs, kernel);
+	read_smallest_size(slabs, kernel);
 	return allocator || kernel->release >= KMT_SLAB_RELEASE(6, 8)
 		       ? KMT_SLAB_KERNEL_RECORDED
 		       : KMT_SLAB_KERNEL_ASSUMED;

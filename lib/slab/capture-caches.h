@@ -12,8 +12,8 @@
 typedef enum {
 	KMT_SLAB_KERNEL_UNKNOWN, /* the release is missing or before 6.1, or the
 				  * allocator is neither SLUB nor SLAB */
-	KMT_SLAB_KERNEL_ASSUMED, /* the capture does not name the allocator; it
-				  * is assumed to be SLUB */
+	KMT_SLAB_KERNEL_ASSUMED, /* the capture is from a recorder that does not
+				  * save the allocator; SLUB is assumed */
 	KMT_SLAB_KERNEL_RECORDED,
 } KmtSlabKernelOrigin;
 

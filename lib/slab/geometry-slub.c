@@ -85,7 +85,9 @@ gboolean kmt_slab_slub_layout(const KmtSlabKernel *kernel,
 			      KmtSlabGeometry *geometry)
 {
 	gsize size = geometry->size;
-	gsize wanted = 4 * (gsize)(bits(kernel->cpus) + 1);
+	/* With one CPU, the kernel counts the CPUs that may be added later. */
+	guint cpus = kernel->cpus > 1 ? kernel->cpus : kernel->possible_cpus;
+	gsize wanted = 4 * (gsize)(bits(cpus) + 1);
 	gsize most = ((gsize)kernel->page_size << SLUB_MAX_ORDER) / size;
 	gsize objects;
 

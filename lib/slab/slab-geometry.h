@@ -91,7 +91,7 @@ typedef struct {
  * Initialise *kernel for a release such as "6.12.3-amd64" and a machine such as
  * "x86_64". page_size and pointer_size are in bytes; 0 selects the usual value
  * of the machine. Return FALSE if the release is invalid or older than 6.1.
- * is_slab selects SLAB instead of SLUB.
+ * is_slab selects SLAB instead of SLUB; since Linux 6.8, there is only SLUB.
  */
 gboolean kmt_slab_kernel_init(KmtSlabKernel *kernel, const char *release,
 			      const char *machine, gboolean is_slab, guint cpus,

@@ -61,6 +61,7 @@ gboolean kmt_slab_kernel_init(KmtSlabKernel *kernel, const char *release,
 	kernel->release = release ? parse_release(release) : 0;
 	if (kernel->release < KMT_SLAB_RELEASE(6, 1))
 		return FALSE;
+	is_slab = is_slab && kernel->release < KMT_SLAB_RELEASE(6, 8);
 	if (is_slab)
 		kernel->allocator = KMT_SLAB_ALLOCATOR_SLAB;
 	else if (kernel->release >= KMT_SLAB_RELEASE(7, 0))

@@ -13,8 +13,7 @@ page_size=4096
 word_size=8
 machine=x86_64
 kernel_release={release}
-allocator=slub
-complete=true
+{allocator}complete=true
 cpus=2
 overruns={lost}
 [cpu0]
@@ -27,6 +26,7 @@ FUNCTIONS = ("_stext", "first", "second", "third", "kmemdup", "kvmalloc_node",
              "_etext")
 TEXT = 0xffffffff81000000
 KERNEL, ATOMIC = 0xcc0, 0xa20
+DMA, RECLAIMABLE = KERNEL | 0x1, KERNEL | 0x10
 HARDIRQ = 1
 
 
@@ -44,6 +44,8 @@ class Trace:
         self.next = 0xffff888000000000
         self.lost = 0
         self.release = "6.1.0"
+        self.allocator = "allocator=slub\n"
+        self.more_meta = ""
         for cpu in range(2):
             self.capture.add(cpu, b"")
 
@@ -74,7 +76,8 @@ class Trace:
     def write(self, path):
         """Write the capture."""
         self.capture.texts["kmemtrace.meta"] = META.format(
-            release=self.release, lost=self.lost)
+            release=self.release, lost=self.lost,
+            allocator=self.allocator) + self.more_meta
         self.capture.texts["kallsyms"] = "".join(
             f"{TEXT + 0x100 * i:016x} T {name}\n"
             for i, name in enumerate(FUNCTIONS))

@@ -10,12 +10,18 @@ import sys
 import unittest
 
 import mkcapture
-from advice_case import ATOMIC, HARDIRQ, AdviceCase, site
+from advice_case import (ATOMIC, DMA, HARDIRQ, RECLAIMABLE, AdviceCase,
+                         site)
 from report_case import FIXTURES, PROGRAM
 
 BUILD = os.path.abspath(os.environ.get("top_builddir", "."))
 SMALL = os.path.join(BUILD, "tests", "report", "report-small")
 PAGE = 4096
+SLABINFO = """slabinfo - version: 2.1
+# name            <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab> : \
+tunables <limit> <batchcount> <sharedfactor> : slabdata <active_slabs> <num_slabs> \
+<sharedavail>
+"""
 
 
 def shared(n, objects, slab=PAGE):
@@ -58,6 +64,29 @@ class Sizes(AdviceCase):
         self.assertEqual([c["action"] for c in self.only("size")["changes"]],
                          ["kmem_cache"])
 
+    def test_smallest(self):
+        """Some machines have no kmalloc-96, as slabinfo shows."""
+        self.hold(600, 72, 128)
+        self.assertEqual(self.findings(), [])
+        self.trace.capture.texts["slabinfo"] = SLABINFO + "".join(
+            f"kmalloc-{n} 0 0 {n} {PAGE // n} 1 : tunables 0 0 0 : slabdata 0 0 0\n"
+            for n in (128, 64))
+        self.assertEqual(list(self.savings(self.only("size"))),
+                         ["shrink", "kmem_cache"])
+
+    def test_dma(self):
+        """A plain cache is not in the memory for DMA."""
+        for _ in range(400):
+            self.trace.alloc(site("first"), 640, 1024, gfp=DMA)
+        self.assertEqual(self.findings(), [])
+
+    def test_reclaimable(self):
+        """The new cache needs the flag of reclaimable memory."""
+        for _ in range(400):
+            self.trace.alloc(site("first"), 640, 1024, gfp=RECLAIMABLE)
+        self.assertIn("SLAB_RECLAIM_ACCOUNT",
+                      self.only("size")["changes"][0]["cost"])
+
     def test_none(self):
         """Sizes that fit, few objects, and sizes that differ."""
         self.hold(400, 256, 256)
@@ -79,6 +108,16 @@ class Sizes(AdviceCase):
         self.assertIn("sizes that kmalloc rounds up: the sizes of kmalloc are "
                       "unknown for this kernel", advice["not_examined"])
 
+    def test_slob(self):
+        """A recorder that finds neither SLUB nor SLAB saves no allocator."""
+        self.hold(400, 200, 256)
+        self.trace.allocator = ""
+        self.assertEqual(self.only("size")["certainty"], "medium")
+        self.trace.allocator = "possible_cpus=2\n"
+        advice = self.advice()
+        self.assertEqual(advice["findings"], [])
+        self.assertIsNone(advice["slab_layout"])
+
     def test_options(self):
         """A filter, a time, and a limit of lines apply."""
         self.hold(400, 200, 256)
@@ -99,10 +138,7 @@ class Sizes(AdviceCase):
 class Caches(AdviceCase):
     """Caches whose slabs are half empty."""
 
-    SLABINFO = """slabinfo - version: 2.1
-# name            <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab> : \
-tunables <limit> <batchcount> <sharedfactor> : slabdata <active_slabs> <num_slabs> \
-<sharedavail>
+    SLABINFO = SLABINFO + """\
 kmalloc-2k {active} 160 2048 16 8 : tunables 0 0 0 : slabdata 10 10 0
 """
 
@@ -139,14 +175,48 @@ kmalloc-2k {active} 160 2048 16 8 : tunables 0 0 0 : slabdata 10 10 0
         self.trace.capture.texts["slabinfo"] = self.SLABINFO.format(active=60)
         self.assertEqual(self.findings(), [])
 
-    def test_padding(self):
-        """Objects of 72 bytes in 128 waste nearly half of each slab."""
+    def test_variants(self):
+        """Objects of memory cgroups are in another cache of the same size."""
+        self.scatter(15)
+        self.trace.capture.texts["slabinfo"] = (
+            self.SLABINFO.format(active=4)
+            + self.SLABINFO.format(active=7).splitlines()[-1].replace(
+                "kmalloc-", "kmalloc-cg-") + "\n")
+        found = self.only("cache")
+        self.assertEqual((found["inputs"]["slabinfo_objects"],
+                          found["inputs"]["slabinfo_slabs"]), (11, 20))
+        self.trace.capture.texts["slabinfo"] = (
+            self.SLABINFO.format(active=4)
+            + self.SLABINFO.format(active=60).splitlines()[-1].replace(
+                "kmalloc-", "kmalloc-cg-") + "\n")
+        self.assertEqual(self.findings(), [])
+
+    def test_snapshot(self):
+        """The slabinfo of a snapshot is from the time when it was saved."""
+        self.scatter(15)
+        self.trace.capture.texts["slabinfo"] = self.SLABINFO.format(active=60)
+        self.trace.more_meta = "[snapshot]\nwhy=trigger\n"
+        found = self.only("cache")
+        self.assertEqual(found["certainty"], "medium")
+        self.assertNotIn("slabinfo_objects", found["inputs"])
+
+    def pad(self, size):
+        """Allocate objects of 72 bytes with padding."""
         self.trace.capture.texts["caches"] = (
             "# kmemtrace: caches\n"
             "# columns: number object_size size created went name\n"
-            "1 72 256 0 - padded\n")
+            f"1 72 {size} 0 - padded\n")
         for _ in range(640):
-            self.trace.alloc(site("first"), 72, 256, kind="cache", cache=1)
+            self.trace.alloc(site("first"), 72, size, kind="cache", cache=1)
+
+    def test_debug(self):
+        """Red zones and tracks of a debug kernel are no alignment."""
+        self.pad(200)
+        self.assertEqual(self.findings(), [])
+
+    def test_padding(self):
+        """Objects of 72 bytes in 256 waste most of each slab."""
+        self.pad(256)
         found = self.only("cache")
         self.assertEqual(found["cache"], "padded")
         # 16 objects of 256 bytes or 51 of 80 bytes in a page.
@@ -263,6 +333,12 @@ class Short(AdviceCase):
         # The capture lasts some milliseconds.
         self.assertEqual(found["certainty"], "medium")
 
+    def test_dma(self):
+        """The stack is no memory for DMA."""
+        self.churn(1500, gfp=DMA)
+        self.assertEqual([c["action"] for c in self.only("short")["changes"]],
+                         ["reuse"])
+
     def test_reuse(self):
         """Large objects, and objects that another function frees, are reused."""
         self.churn(1500, size=512)
@@ -377,6 +453,20 @@ class Together(AdviceCase):
             for pair in pairs[:150]:
                 self.trace.free(pair[i], site("third"))
         self.assertEqual(self.findings(), [])
+
+    def test_aligned(self):
+        """Objects of caches that are aligned to cache lines stay aligned."""
+        self.trace.capture.texts["caches"] = (
+            "# kmemtrace: caches\n"
+            "# columns: number object_size size created went name\n"
+            "1 160 192 0 - x\n2 160 168 0 - y\n")
+
+        def pair(second):
+            return (self.trace.alloc(site("first"), 160, 192, "cache", cache=1),
+                    self.trace.alloc(site("second"), 160, second, "cache",
+                                     cache=1 if second == 192 else 2))
+        pairs = [pair(192) for _ in range(400)]
+        self.check_none(pairs)
 
     def test_no_saving(self):
         """The sum is rounded up to more than the two."""

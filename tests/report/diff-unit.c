@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "report/diff-align.h"
+#include "report/diff-place.h"
 #include "report/figure-arithmetic.h"
 
 #define MAX_LENGTH 5
@@ -172,6 +173,43 @@ static void test_long(void)
 		g_assert_cmpuint(pair[i], ==, i < m ? i : KMT_DIFF_UNPAIRED);
 }
 
+/* Return whether the only call sites of f() in two builds match. */
+static gboolean do_match(const char *base, const char *new)
+{
+	g_autoptr(GStringChunk) strings = g_string_chunk_new(64);
+	g_autoptr(GPtrArray) memory = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(KmtDiffPlaces) places =
+		kmt_diff_places_new(FALSE, strings, memory);
+	const char *sources[] = {base, new};
+	guint i;
+
+	for (i = 0; i < 2; i++) {
+		const KmtDiffFrame frame = {.function = "f",
+					    .position = 0x10 + i,
+					    .source = sources[i]};
+		const KmtDiffTraits traits = {1, 10, 640, 640, 1, 1};
+		guint32 n = kmt_diff_places_add(places, i, &frame, 1, 0, "f");
+
+		kmt_diff_places_at(places, n)->traits = traits;
+	}
+	kmt_diff_places_match(places);
+	return kmt_diff_places_at(places, 0)->code ==
+	       kmt_diff_places_at(places, 1)->code;
+}
+
+/* Static functions of one name in two files are not the same code. */
+static void test_files(void)
+{
+	g_assert_true(do_match("fs/a.c:10", "fs/a.c:90"));
+	g_assert_true(do_match("/src/m-1.0/a.c:10", "/src/m-1.1/a.c:12"));
+	g_assert_true(do_match(NULL, "fs/a.c:10"));
+	/* The location of an inlined function. */
+	g_assert_true(do_match("fs/a.c:10", "include/linux/slab.h:10"));
+	g_assert_true(do_match("include/a.h:10", "include/b.h:10"));
+	g_assert_false(do_match("fs/a.c:10", "fs/b.c:10"));
+	g_assert_false(do_match("fs/a.c:10", "fs/ba.c:10"));
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -180,5 +218,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/figures/types", test_types);
 	g_test_add_func("/align/random", test_alignments);
 	g_test_add_func("/align/long", test_long);
+	g_test_add_func("/places/files", test_files);
 	return g_test_run();
 }

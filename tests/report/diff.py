@@ -169,7 +169,8 @@ class Noise(DiffCase):
             "base new difference ratio base +- new +- noise kind call site",
             "12 22 +10 1.833 2 4 exceeds p=0.100 kmalloc f+0x10",
             "40 40 0 1.000 0 0 within p=1.000 slab (1 more call site)",
-            "1 of 1 lines that vary exceed noise; at most 0.1 would by chance"])
+            "1 of 1 lines that vary exceed noise; by chance, at most 0.1 would on "
+            "average"])
 
     def test_within(self):
         """Sides that overlap are within noise."""

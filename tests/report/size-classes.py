@@ -296,13 +296,13 @@ class SizeClasses(AdviceCase):
                 self.assertIn(" ".join(map(str, best["sizes"])), text)
 
     def test_alignment(self):
-        """Since Linux 6.12, a request is aligned to its largest divisor."""
+        """Since Linux 6.11, a request is aligned to its largest divisor."""
         for request in (72, 80, 96, 200, 640, 1344, 1360):
             for _ in range(50):
                 self.alloc(request)
-        for self.trace.release in ("6.11.9", "6.12.3", "7.2.0"):
+        for self.trace.release in ("6.10.9", "6.11.0", "7.2.0"):
             found = self.compared()
-            divisors = self.trace.release != "6.11.9"
+            divisors = self.trace.release != "6.10.9"
             self.assertEqual(found["guarantee"],
                              "divisors" if divisors else "powers")
             self.check(found, divisors)

@@ -224,6 +224,32 @@ static void test_releases(void)
 	g_assert_true(
 		kmt_slab_kernel_init(&kernel, "7.0", "x86_64", FALSE, 1, 0, 0));
 	g_assert_cmpint(kernel.allocator, ==, KMT_SLAB_ALLOCATOR_SHEAVES);
+	g_assert_true(
+		kmt_slab_kernel_init(&kernel, "6.7", "x86_64", TRUE, 1, 0, 0));
+	g_assert_cmpint(kernel.allocator, ==, KMT_SLAB_ALLOCATOR_SLAB);
+	g_assert_true(
+		kmt_slab_kernel_init(&kernel, "6.8", "x86_64", TRUE, 1, 0, 0));
+	g_assert_cmpint(kernel.allocator, ==, KMT_SLAB_ALLOCATOR_SLUB);
+}
+
+/* A machine with one CPU has the layouts of the CPUs that may be added. */
+static void test_possible_cpus(void)
+{
+	KmtSlabKernel one, eight;
+	KmtSlabGeometry geometry, expected;
+	KmtSlabRequest request = {.object_size = 640};
+
+	g_assert_true(
+		kmt_slab_kernel_init(&one, "6.1", "x86_64", FALSE, 1, 0, 0));
+	g_assert_true(
+		kmt_slab_kernel_init(&eight, "6.1", "x86_64", FALSE, 8, 0, 0));
+	one.possible_cpus = 8;
+	g_assert_true(kmt_slab_geometry_compute(&one, &request, &geometry));
+	g_assert_true(kmt_slab_geometry_compute(&eight, &request, &expected));
+	g_assert_cmpuint(geometry.order, ==, expected.order);
+	one.possible_cpus = 1;
+	g_assert_true(kmt_slab_geometry_compute(&one, &request, &geometry));
+	g_assert_cmpuint(geometry.order, <, expected.order);
 }
 
 /* Layouts that no kernel has are refused, and none of them divides by 0. */
@@ -297,6 +323,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/slab/geometry/kmalloc-alignment",
 			test_kmalloc_alignment);
 	g_test_add_func("/slab/geometry/releases", test_releases);
+	g_test_add_func("/slab/geometry/possible-cpus", test_possible_cpus);
 	g_test_add_func("/slab/geometry/invalid", test_invalid_layouts);
 	g_test_add_func("/slab/geometry/overhead", test_overhead);
 	return g_test_run();

@@ -3,11 +3,13 @@
  * Calls of the slab allocator whose instructions bench/profile.c, a plugin of
  * QEMU, counts. Each measured step reads the processor's counter before and
  * after its loop, by which the plugin recognizes it. Interrupts are off
- * meanwhile. No other code of this module reads the counter.
+ * meanwhile, except in bulk operations, which must be called with interrupts
+ * enabled. No other code of this module reads the counter.
  */
 #include <linux/cpumask.h>
 #include <linux/irqflags.h>
 #include <linux/mutex.h>
+#include <linux/preempt.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/timex.h>
@@ -103,19 +105,36 @@ static __always_inline void read_counter(void)
 	OPTIMIZER_HIDE_VAR(ticks);
 }
 
-/* Run a step on this CPU; for work_on_cpu(). */
+static int run_measured(const struct call *call)
+{
+	int err;
+
+	if (call->is_measured)
+		read_counter();
+	err = call->cache ? run_loop(call, call->cache) : run_loop(call, NULL);
+	if (call->is_measured)
+		read_counter();
+	return err;
+}
+
+/* Run a step on this CPU; for work_on_cpu(). Context: a bound task; sleeps. */
 static long run_step(void *data)
 {
 	struct call *call = data;
 	unsigned long flags;
 	int err;
 
+	if (call->step == BULK_ALLOC || call->step == BULK_FREE) {
+		preempt_disable();
+		err = run_measured(call);
+		preempt_enable();
+		return err;
+	}
 	local_irq_save(flags);
-	if (call->is_measured)
-		read_counter();
-	err = call->cache ? run_loop(call, call->cache) : run_loop(call, NULL);
-	if (call->is_measured)
-		read_counter();
+	err = run_measured(call);
+	/* An interrupt in the loop would have counted. */
+	if (WARN_ON_ONCE(!irqs_disabled()))
+		err = -EIO;
 	local_irq_restore(flags);
 	return err;
 }

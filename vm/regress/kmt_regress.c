@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A driver with a table that it fills when it is loaded and holds until it is
- * unloaded. A larger parameter "size" has the effect of a patch that adds fields to the
- * structure of an entry: the same call site then holds more memory.
+ * unloaded. A larger parameter "size" has the effect of a patch that adds fields
+ * to the structure of an entry: the same call site then holds more memory.
  */
 #include <linux/list.h>
 #include <linux/module.h>
