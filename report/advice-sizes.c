@@ -121,10 +121,9 @@ static void add_shrink(KmtAdviceContext *context, KmtAdvice *advice,
 		advice, "shrink",
 		g_strdup_printf("Make the object %" G_GUINT64_FORMAT
 				" bytes smaller, from %" G_GUINT64_FORMAT
-				" to %" G_GSIZE_FORMAT
-				" bytes, which fit kmalloc-%" G_GSIZE_FORMAT,
+				" to %" G_GSIZE_FORMAT " bytes, which fit %s",
 				less, c->size->bytes_req,
-				c->smaller.object_size, c->smaller.object_size),
+				c->smaller.object_size, name),
 		shrink_saving(context, c, c->live),
 		shrink_saving(context, c, c->peak),
 		shrink_computation(context, c),
@@ -151,7 +150,9 @@ static void add_cache(KmtAdviceContext *context, KmtAdvice *advice,
 		cache_computation(context, c),
 		g_strdup_printf("Up to %s bytes of idle slabs while few "
 				"objects are live. The kernel may merge the "
-				"cache with another one, which costs less.",
+				"cache with another one, which costs less. If "
+				"the object is an array, other lengths still "
+				"need kmalloc().",
 				idle));
 }
 

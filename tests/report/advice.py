@@ -58,6 +58,14 @@ class Sizes(AdviceCase):
         self.assertEqual([c["action"] for c in self.only("size")["changes"]],
                          ["kmem_cache"])
 
+    def test_name(self):
+        """Caches of kmalloc() have the names that the kernel shows."""
+        self.hold(200, 1100, 2048)
+        self.assertEqual(
+            [c["change"] for c in self.only("size")["changes"]][0],
+            "Make the object 76 bytes smaller, from 1100 to 1024 bytes, which "
+            "fit kmalloc-1k")
+
     def test_none(self):
         """Sizes that fit, few objects, and sizes that differ."""
         self.hold(400, 256, 256)
