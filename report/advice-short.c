@@ -186,10 +186,12 @@ static void add_reuse_change(KmtAdvice *advice, const KmtReport *report,
 		advice, "reuse",
 		g_strdup("Keep an object for each task or CPU, and reuse it"),
 		0, 0, computation,
-		g_strdup_printf("Up to %s bytes stay allocated for each task "
-				"or CPU. The largest number of live objects "
-				"was %s. With objects for each CPU, the "
-				"task must not sleep while it uses one.",
+		g_strdup_printf("Up to %s bytes stay allocated for each object "
+				"that is kept. The largest number of live "
+				"objects was %s; a task that uses several at "
+				"once needs a list of them. With objects for "
+				"each CPU, the task must not sleep while it "
+				"uses one.",
 				size, most));
 }
 
