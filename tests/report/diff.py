@@ -169,7 +169,8 @@ class Noise(DiffCase):
             "base new difference ratio base +- new +- noise kind call site",
             "12 22 +10 1.833 2 4 exceeds p=0.100 kmalloc f+0x10",
             "40 40 0 1.000 0 0 within p=1.000 slab (1 more call site)",
-            "1 of 1 lines that vary exceed noise; at most 0.1 would by chance"])
+            "1 of 1 line that varies exceeds noise; by chance, 0.1 or fewer are "
+            "expected"])
 
     def test_within(self):
         """Sides that overlap are within noise."""
@@ -181,7 +182,9 @@ class Noise(DiffCase):
         """Two captures on each side cannot exceed noise at the default rate."""
         bases, news = self.captures(10, 12), self.captures(90, 92)
         text = self.diff(bases, news, "--fields", "live")
-        self.assertIn("no difference can exceed noise", text)
+        self.assertIn("no difference can exceed noise: record 3 captures or "
+                      "more of each side for the error rate 0.1, or raise "
+                      "--error-rate\n", text)
         self.assertIn(" unknown ", self.rows(text, "LIVE BY CALL SITE")[1])
         text = self.diff(bases, news, "--fields", "live", "--error-rate", "0.4")
         self.assertIn(" exceeds p=0.333 ",
@@ -189,8 +192,16 @@ class Noise(DiffCase):
 
     def test_one_capture(self):
         """With one capture on a side, noise is unknown."""
-        text = self.diff(self.captures(1), self.captures(2))
-        self.assertIn("Noise:   unknown", text)
+        bases, news = self.captures(1), self.captures(2)
+        for rate, remedy in (
+                ("0.4", "record 2 captures or more of each side"),
+                ("0.1", "record 3 captures or more of each side"),
+                ("0.02", "record 5 captures or more of each side"),
+                ("0.0001", "record 9 captures or more of each side"),
+                ("0.00002", "no number of captures reaches")):
+            text = self.diff(bases, news, "--error-rate", rate)
+            self.assertRegex(text, rf"(?m)^Noise:   unknown: {remedy}.* "
+                             "error rate \\S+$")
 
     def test_median_of_two(self):
         """The median of two captures may be a fraction."""
@@ -259,7 +270,9 @@ class Refused(DiffCase):
     def test_no_operand(self):
         """A comparison needs a capture that can be opened on each side."""
         base = self.capture(site("f", 0x10, 1))
-        self.refused(f"--diff={base}", cwd=self.dir, message=".: ")
+        self.refused(f"--diff={base}", cwd=self.dir,
+                     message="no operand, so the current directory is the new "
+                             "side of --diff: no cpu<n>.out in .: ")
 
     def test_current_directory(self):
         """Without an operand, the new side is the current directory."""
