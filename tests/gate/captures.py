@@ -161,8 +161,8 @@ class SeveralCaptures(GateCase):
             text = self.judged("live does not grow", base,
                                self.side("new", *new),
                                0 if word == PASSED else 2, word)
-            self.assertIn("noise: 3 against 3 captures; noise exceeds a rule "
-                          "with a probability of at most 0.05\n", text)
+            self.assertIn("noise: 3 against 3 captures; noise alone exceeds a "
+                          "rule with a probability of at most 0.05\n", text)
             self.assertEqual("1 beyond the limit within noise" in text,
                              word == PASSED)
         new = self.side("new", 1100, 1090, 1110)
