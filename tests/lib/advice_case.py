@@ -13,8 +13,7 @@ page_size=4096
 word_size=8
 machine=x86_64
 kernel_release={release}
-allocator=slub
-complete=true
+{allocator}complete=true
 cpus=2
 overruns={lost}
 [cpu0]
@@ -44,6 +43,7 @@ class Trace:
         self.next = 0xffff888000000000
         self.lost = 0
         self.release = "6.1.0"
+        self.allocator = "allocator=slub\n"
         for cpu in range(2):
             self.capture.add(cpu, b"")
 
@@ -74,7 +74,7 @@ class Trace:
     def write(self, path):
         """Write the capture."""
         self.capture.texts["kmemtrace.meta"] = META.format(
-            release=self.release, lost=self.lost)
+            release=self.release, allocator=self.allocator, lost=self.lost)
         self.capture.texts["kallsyms"] = "".join(
             f"{TEXT + 0x100 * i:016x} T {name}\n"
             for i, name in enumerate(FUNCTIONS))

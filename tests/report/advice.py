@@ -77,6 +77,15 @@ class Sizes(AdviceCase):
         self.hold(400, 200, 256, site("kmemdup"))
         self.assertEqual(self.findings(), [])
 
+    def test_allocator(self):
+        """Without a recorded allocator, that of the kernel is a guess."""
+        self.hold(400, 200, 256)
+        self.trace.allocator = ""
+        found = self.only("size")
+        self.assertEqual(found["certainty"], "medium")
+        self.assertIn("; the capture does not name its slab allocator, so SLUB is "
+                      "assumed", found["certainty_reason"])
+
     def test_release(self):
         """Without a known kernel, the sizes of kmalloc() are unknown."""
         self.hold(400, 200, 256)
