@@ -138,10 +138,14 @@ class Configurations(GateCase):
     def test_unknown_dimension(self):
         base = self.live("base", alpha=100)
         self.judged("live by directory does not grow", base, base, 3, UNDECIDED,
-                    text="no directory is known: specify --vmlinux")
+                    text="  all captures: no directory is known: specify "
+                         "--vmlinux")
+        new = self.live("new", alpha=100)
         os.remove(os.path.join(base, "kallsyms"))
         self.judged("live by module does not grow", base, base, 3, UNDECIDED,
-                    text="no module is known")
+                    text="  all captures: no module is known")
+        self.judged("live by module does not grow", base, new, 3, UNDECIDED,
+                    text=f"  {base}: no module is known")
 
 
 class SeveralCaptures(GateCase):
