@@ -143,6 +143,17 @@ class Normalised(DiffCase):
             self.rows(text, "ALLOCS PER MARK ROUND BY CALL SITE"),
             ["no difference in 1 line"])
 
+    def test_per_line(self):
+        """A name that no mark has stands for a line of user space."""
+        base = self.capture(site("f", 0x10, 8), marks=[MARKER] * 2)
+        new = self.capture(site("f", 0x10, 8), marks=[MARKER] * 4)
+        for name in ("booted", "marker:booted", "marker"):
+            text = self.diff(base, new, "--per", f"mark:{name}", "--fields",
+                             "allocs")
+            self.assertEqual(
+                self.rows(text, f"ALLOCS PER MARK {name.upper()} BY CALL SITE")[1],
+                "4.0 2.0 -2.0 0.500 kmalloc f+0x10")
+
     def test_missing_mark(self):
         """An error names the capture without the mark."""
         base = self.capture(site("f", 0x10, 8), marks=[(2, "1")])
