@@ -181,6 +181,10 @@ static void add_reuse_change(KmtAdvice *advice, const KmtReport *report,
 {
 	g_autofree char *size = kmt_advice_exact(report, bytes);
 	g_autofree char *most = kmt_advice_figure(report, site->max_live);
+	const char *list = site->max_live > 1
+				   ? "; a task that uses several at once needs "
+				     "a list of them"
+				   : "";
 
 	kmt_advice_add_change(
 		advice, "reuse",
@@ -188,11 +192,9 @@ static void add_reuse_change(KmtAdvice *advice, const KmtReport *report,
 		0, 0, computation,
 		g_strdup_printf("Up to %s bytes stay allocated for each object "
 				"that is kept. The largest number of live "
-				"objects was %s; a task that uses several at "
-				"once needs a list of them. With objects for "
-				"each CPU, the task must not sleep while it "
-				"uses one.",
-				size, most));
+				"objects was %s%s. With objects for each CPU, "
+				"the task must not sleep while it uses one.",
+				size, most, list));
 }
 
 static void add_finding(KmtAdviceContext *context, const KmtAdviceSite *site,

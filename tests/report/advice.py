@@ -274,6 +274,20 @@ class Short(AdviceCase):
         self.churn(1500, where=site("second"), free=site("third"))
         self.assertEqual([[c["action"] for c in f["changes"]]
                           for f in self.findings()], [["reuse"], ["reuse"]])
+        cost = "The largest number of live objects was {}. With objects"
+        for found in self.findings():
+            self.assertIn(cost.format(1), found["changes"][0]["cost"])
+
+    def test_list(self):
+        """One kept object is not enough if several are live at once."""
+        where = site("first")
+        for _ in range(500):
+            several = [self.trace.alloc(where, 512, 512) for _ in range(3)]
+            for what in several:
+                self.trace.free(what, site("third"), pid=7)
+        self.assertIn("The largest number of live objects was 3; a task that uses "
+                      "several at once needs a list of them.",
+                      self.only("short")["changes"][0]["cost"])
 
     def test_none(self):
         """Another task, an interrupt, a long life, large objects, live objects,
