@@ -432,7 +432,10 @@ class Output(AdviceCase):
                           "or", "saving", "computed", "cost", "certainty"])
         self.assertIn("    saving       36572 bytes at the peak (19.6 % of the "
                       "peak of kmalloc), 36572", lost)
-        self.assertEqual(lost[-1], "(1 more)")
+        self.assertEqual(lost[-5:], [
+            "(1 more)", "No finding: half-empty caches.",
+            "No finding: frees on other CPUs.", "No finding: short-lived objects.",
+            "No finding: objects that are allocated together."])
         self.assertLessEqual(max(map(len, lost)), 80)
 
     def test_marks(self):
@@ -450,7 +453,15 @@ class Output(AdviceCase):
 
     def test_nothing(self):
         """No finding."""
-        self.assertEqual(self.text("--kind", "pages"), "none")
+        text = self.text("--kind", "pages").split("\n")
+        self.assertEqual(text[0], "none")
+        self.assertEqual([line.split(":")[0] for line in text[1:]],
+                         ["No finding"] * 6)
+        # A topic that needs a known kernel is not examined.
+        self.trace.release = "5.10.0"
+        text = self.text("--kind", "pages")
+        self.assertNotIn("No finding: sizes that kmalloc rounds up", text)
+        self.assertIn("Not examined: sizes that kmalloc rounds up: ", text)
 
     def test_refused(self):
         """Options that do not fit."""
