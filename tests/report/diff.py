@@ -201,6 +201,13 @@ class Noise(DiffCase):
         self.assertIn(" exceeds p=0.333 ",
                       self.rows(text, "LIVE BY CALL SITE")[1])
 
+    def test_no_figure(self):
+        """The sum of peaks is no figure, so its noise is none, either."""
+        text = self.diff(self.captures(10, 12, 14), self.captures(20, 22, 27),
+                         "--fields", "peak", "--lines", "1")
+        self.assertEqual(self.rows(text, "PEAK BY CALL SITE")[2],
+                         "- - - - - - - slab (1 more call site)")
+
     def test_one_capture(self):
         """With one capture on a side, noise is unknown."""
         bases, news = self.captures(1), self.captures(2)
