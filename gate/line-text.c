@@ -172,8 +172,8 @@ char *kmt_gate_noise_text(const KmtGate *gate)
 			gate->options->rate);
 	if (gate->n_base < 3 || gate->n_new < 3)
 		few = g_strdup_printf(" (%.3g at best)", gate->smallest_rate);
-	return g_strdup_printf("%u against %u captures; noise exceeds a rule "
-			       "with a probability of at most %.3g%s",
+	return g_strdup_printf("%u against %u captures; noise alone exceeds a "
+			       "rule with a probability of at most %.3g%s",
 			       gate->n_base, gate->n_new, gate->options->rate,
 			       few ? few : "");
 }

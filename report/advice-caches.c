@@ -11,10 +11,11 @@
 
 #include <string.h>
 
+/* Beginning of the names of the caches of reclaimable memory. */
+#define RECLAIMABLE_PREFIX "kmalloc-rcl-"
 /* A finding has at least this number of slabs and of live objects, less than
  * this share of the bytes of the slabs in live objects, and saves at least this
  * part of their pages. */
-#define RECLAIMABLE_PREFIX "kmalloc-rcl-"
 #define MIN_SLABS     8
 #define MIN_OBJECTS   8
 #define MAX_OCCUPANCY 0.5

@@ -294,6 +294,8 @@ class SizeClasses(AdviceCase):
         for best in found["peak"]["best"]:
             if len(best["sizes"]) == len(KERNEL) + 1:
                 self.assertIn(" ".join(map(str, best["sizes"])), text)
+        self.assertRegex(text, r"(?m)^  13 sizes, \d+~ bytes:\n      8 ")
+        self.assertRegex(text, r"(?m)^  14 sizes, \d+~ bytes, \d+~ less:\n      8 ")
 
     def test_alignment(self):
         """Since Linux 6.11, a request is aligned to its largest divisor."""
