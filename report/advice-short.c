@@ -65,7 +65,8 @@ static gboolean is_short_lived(const ShortCounts *state,
 	return event->has_task && object->has_alloc_task && event->pid &&
 	       event->pid == object->alloc_pid && !object->is_deferred &&
 	       event->now >= object->alloc_time &&
-	       (guint64)(event->now - object->alloc_time) < state->limit_ns;
+	       (guint64)event->now - (guint64)object->alloc_time <
+		       state->limit_ns;
 }
 
 static void on_event(gpointer data, G_GNUC_UNUSED const KmtReplay *replay,

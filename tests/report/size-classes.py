@@ -309,6 +309,26 @@ class SizeClasses(AdviceCase):
                              "divisors" if divisors else "powers")
             self.check(found, divisors)
 
+    def test_distant_times(self):
+        """Damaged records are further apart than 2^63 ns: the mean is that of the
+        objects, and SLAB needs no time for the years between the records."""
+        self.trace.time = -2 ** 63
+        self.alloc(700)
+        self.trace.time = 2 ** 63 - 101
+        self.alloc(700)
+        for allocator in ("slub", "slab"):
+            path = self.trace.write(self.dir + "/capture")
+            meta = os.path.join(path, "kmemtrace.meta")
+            with open(meta, encoding="utf-8") as f:
+                text = f.read()
+            with open(meta, "w", encoding="utf-8") as f:
+                f.write(text.replace("allocator=slub", "allocator=" + allocator))
+            found = self.report("--advise", path)["advice"]["size_classes"]
+            for each in found["sets"]:
+                self.assertLess(0, each["waste_average"], each)
+                self.assertLessEqual(each["waste_average"],
+                                     each["waste_largest"], each)
+
     def test_omitted(self):
         """A part of the objects does not show what the sizes serve."""
         self.alloc(100)
