@@ -44,10 +44,7 @@ guint64 kmt_advice_kmalloc_bytes(const KmtAdviceLayout *layout, guint64 bytes)
 
 char *kmt_advice_kmalloc_name(guint64 size)
 {
-	gboolean in_kib = size && size % 1024 == 0;
-
-	return g_strdup_printf("kmalloc-%" G_GUINT64_FORMAT "%s",
-			       in_kib ? size / 1024 : size, in_kib ? "k" : "");
+	return kmt_slab_kmalloc_name((gsize)size, 0);
 }
 
 guint64 kmt_advice_shared_bytes(const KmtAdviceLayout *layout,
