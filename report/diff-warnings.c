@@ -20,9 +20,13 @@ static void warn_of_unnamed(KmtDiff *diff, const KmtDiffCapture *capture)
 
 	if (!capture->unnamed)
 		return;
-	text = g_strdup_printf("%u groups have a function without a name, so "
-			       "they match only within the same build",
-			       capture->unnamed);
+	text = capture->unnamed == 1
+		       ? g_strdup("a group has a function without a name, so "
+				  "it matches only within the same build")
+		       : g_strdup_printf("%u groups have a function without a "
+					 "name, so they match only within the "
+					 "same build",
+					 capture->unnamed);
 	warn(diff, capture, text);
 }
 
