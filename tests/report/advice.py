@@ -362,7 +362,7 @@ class Short(AdviceCase):
         self.churn(1500, where=site("second"), free=site("third"))
         self.assertEqual([[c["action"] for c in f["changes"]]
                           for f in self.findings()], [["reuse"], ["reuse"]])
-        cost = "The largest number of live objects was {}. With objects"
+        cost = "The largest number of live objects was {}"
         for found in self.findings():
             self.assertIn(cost.format(1), found["changes"][0]["cost"])
 

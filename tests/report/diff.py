@@ -269,7 +269,7 @@ class Refused(DiffCase):
         base = self.capture(site("f", 0x10, 1))
         for option in ("--pprof=x", "--perfetto=x", "--sort=live", "--windows=3",
                        "--histogram=size", "--cross-cpu", "--marks",
-                       "--before-trace", "--raw-ip"):
+                       "--advise", "--before-trace", "--raw-ip"):
             self.refused(f"--diff={base}", base, option, usage=True,
                          message=f"{option.split('=')[0]}: not with --diff, wh")
         for option in ("--per=second", "--error-rate=0.1", "--base-vmlinux=x",
