@@ -133,13 +133,13 @@ double kmt_diff_splits_smallest_p(const KmtDiffSplits *splits,
 	return (has_mirror ? 2.0 : 1.0) / splits->n_splits;
 }
 
-guint kmt_diff_splits_needed(double error_rate)
+guint kmt_diff_splits_needed(double error_rate, gboolean two_sided)
 {
 	double choices = 2; /* ways to divide 2n captures into equal sides */
 	guint n = 1;
 
 	while (choices <= KMT_DIFF_MAX_SPLITS) {
-		if (2 / choices <= error_rate)
+		if ((two_sided ? 2 : 1) / choices <= error_rate)
 			return MAX(n, 2);
 		n++;
 		choices *= 2 * (2.0 * n - 1) / n;

@@ -93,7 +93,8 @@ static void print_captures(const KmtDiff *diff, FILE *out)
 /* Print how to get a test of the error rate @rate. */
 static void print_remedy(const KmtDiff *diff, const char *rate, FILE *out)
 {
-	guint needed = kmt_diff_splits_needed(diff->plan->diff.error_rate);
+	guint needed =
+		kmt_diff_splits_needed(diff->plan->diff.error_rate, TRUE);
 
 	if (needed)
 		fprintf(out,
