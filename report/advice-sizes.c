@@ -209,18 +209,20 @@ static void add_finding(KmtAdviceContext *context, const SizeCandidate *c)
 static gboolean set_layouts(const KmtAdviceContext *context, SizeCandidate *c)
 {
 	const KmtSlabKernel *kernel = &context->layout->kernel;
+	const KmtInputSlabTable *slabs = context->layout->slabs;
 	guint64 request = c->size->bytes_req, size = c->size->bytes_alloc;
 	const KmtSlabRequest own = {.object_size = request};
 	gsize smaller;
 
 	if (request >= size || size > kernel->kmalloc_max ||
 	    kmt_slab_kmalloc_size(kernel, request) != size ||
-	    !kmt_slab_geometry_compute_kmalloc(kernel, size, &c->present))
+	    !kmt_slab_geometry_of_kmalloc(kernel, slabs, size, &c->present,
+					  NULL))
 		return FALSE;
 	smaller = kmt_slab_kmalloc_smaller(kernel, size);
-	c->can_shrink =
-		smaller && request - smaller <= smaller / SHRINK_PART &&
-		kmt_slab_geometry_compute_kmalloc(kernel, smaller, &c->smaller);
+	c->can_shrink = smaller && request - smaller <= smaller / SHRINK_PART &&
+			kmt_slab_geometry_of_kmalloc(kernel, slabs, smaller,
+						     &c->smaller, NULL);
 	c->can_have_cache = !kmt_advice_is_for_dma(context->report, c->site) &&
 			    kmt_slab_geometry_compute(kernel, &own, &c->own);
 	return TRUE;
