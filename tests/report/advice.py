@@ -405,6 +405,8 @@ class Together(AdviceCase):
         self.assertEqual(self.savings(found),
                          {"merge": (400 * saving, 250 * saving)})
         self.assertEqual(found["certainty"], "high")
+        for word in ("DMA", "constructor", "SLAB_TYPESAFE_BY_RCU"):
+            self.assertIn(word, found["changes"][0]["cost"])
 
     def test_deferred(self):
         """kfree_rcu() of both counts as their free."""
