@@ -199,8 +199,8 @@ def document(figures):
              "## Kernels\n\n", KERNELS, kernels(figures),
              "## Work\n\n", WORK, work(figures),
              "## Memory\n\n", MEMORY,
-             "### All objects are live\n\n", memory(figures, "full"),
-             "### Three of four objects are free\n\n", memory(figures, "end"),
+             "### Mark `full`: all objects live\n\n", memory(figures, "full"),
+             "### Mark `end`: three of four objects free\n\n", memory(figures, "end"),
              "## Instructions\n\n", INSTRUCTIONS]
     for kind, title in KINDS:
         parts += [f"### {title}\n\n", instructions(figures, kind)]
@@ -276,9 +276,11 @@ CHECKS = """\
   alignment with SLAB and the bytes before an object with SLOB; for SLAB and SLUB, the pages of slabs
   against `/proc/slabinfo`, which SLOB lacks; for all allocators, the growth of these pages and of
   large objects against `Slab` in `/proc/meminfo`. No event was lost.
-- Two runs of the command differ slightly in the memory, because two CPUs compete for slabs, and
-  the scheduler moves the processes of `bench/load`.
-- QEMU emulates the processor: the number of instructions is exact, but it is not time. An atomic
+- Two runs of the command differed by up to 1.5 % in the slab memory, because two CPUs compete for
+  slabs, and the scheduler moves the processes of `bench/load`. They differed by up to 5.3 % in the
+  instructions of a call (SLOB: 8.2 %), because the allocator's lists differ after the boot. Smaller
+  differences between two allocators have no meaning.
+- QEMU emulates the processor: the count of instructions is exact, but it is not time. An atomic
   operation counts as one instruction, and a cache miss does not count. Contention does not appear,
   because the emulated CPUs take turns.
 - Two CPUs and one node are few: per-CPU lists need more memory on a machine with more CPUs, and

@@ -24,7 +24,7 @@ MAX_FAILURES = 3
 class Boots:
     """A folder of captures: base-001.tar.zst, regressed-001.tar.zst, and so on. All boots
     use the copies of the kernel and the daemon in the folder, so that the files in the
-    guest are equal although another build changes the originals."""
+    guest are equal even if the originals are built again."""
 
     def __init__(self, folder):
         self.folder = os.path.abspath(folder)

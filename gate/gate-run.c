@@ -202,7 +202,7 @@ static void judge_group(KmtGate *gate, const RuleGroup *group,
 	}
 }
 
-/* Give the rules of the group no verdict, because a capture lacks what they
+/* Set the rules of the group to undecided, because a capture lacks what they
  * need, such as a mark. */
 static void refuse_group(KmtGate *gate, const RuleGroup *group,
 			 const char *reason)

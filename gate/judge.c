@@ -25,7 +25,9 @@ typedef struct {
 	gboolean is_beyond; /* the excess is too large to pass */
 } Judgement;
 
-gboolean kmt_gate_has_test(const KmtDiffSplits *splits)
+/* Return whether a statistical test can decide. If a side has one capture,
+ * noise is unknown, and the values decide. */
+static gboolean can_test(const KmtDiffSplits *splits)
 {
 	return splits->n_base > 1 && splits->n_new > 1;
 }
@@ -365,8 +367,8 @@ static gboolean lacks_captures(KmtGateVerdict *verdict, const KmtDiff *diff,
 static void set_verdict(KmtGateVerdict *verdict, const KmtDiff *diff,
 			GArray *judgements, double error_rate)
 {
-	gboolean has_test = compares_sides(verdict->rule) &&
-			    kmt_gate_has_test(diff->splits);
+	gboolean has_test =
+		compares_sides(verdict->rule) && can_test(diff->splits);
 	const Judgement *first = (const Judgement *)judgements->data;
 	guint i;
 

@@ -6,12 +6,6 @@
 #include "gate/verdict.h"
 
 /*
- * Return whether a statistical test can decide: both sides have several
- * captures. Otherwise noise is unknown, and the values decide.
- */
-gboolean kmt_gate_has_test(const KmtDiffSplits *splits);
-
-/*
  * Judge the lines of @diff that @verdict->rule selects, at a one-sided error
  * rate for all lines of the rule together. @diff has the dimensions, the time,
  * and the filters of the rule, and its field.

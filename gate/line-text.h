@@ -20,7 +20,7 @@ char *kmt_gate_line_text(const KmtGate *gate, const KmtGateVerdict *verdict,
 			 const KmtGateLine *line);
 /* Return a verdict in a few words, such as "2 of 34 lines exceed". */
 char *kmt_gate_verdict_text(const KmtGateVerdict *verdict);
-/* Return what is known about noise, for the whole gate. */
+/* Describe the test for noise, which all rules share. */
 char *kmt_gate_noise_text(const KmtGate *gate);
 /* Return the numbers of rules with each outcome. */
 char *kmt_gate_counts_text(const KmtGate *gate);

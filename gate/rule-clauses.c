@@ -9,7 +9,8 @@
 static const char *const keywords[] = {"at", "from", "to",  "by",
 				       "of", "for",  "per", "and"};
 
-/* Return whether the next word is a value: not a keyword and no limit. */
+/* Return whether the next word is a value, which is neither a keyword
+ * nor the beginning of a limit. */
 static gboolean sees_value(const KmtGateParser *parser)
 {
 	guint i;

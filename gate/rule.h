@@ -12,9 +12,10 @@
 
 /* The condition that a rule demands. */
 typedef enum {
-	KMT_GATE_GROWS,	  /* the figure grows by at most a limit */
-	KMT_GATE_BELOW,	  /* the figure of the new captures is below one */
-	KMT_GATE_AT_MOST, /* the figure of the new captures is at most one */
+	KMT_GATE_GROWS, /* the figure grows by at most a limit */
+	KMT_GATE_BELOW, /* the figure of the new captures is below an amount */
+	KMT_GATE_AT_MOST, /* the figure of the new captures is at most an amount
+			   */
 	KMT_GATE_NO_NEW_LEAK, /* no leak candidate that the base lacks */
 	KMT_GATE_NO_LEAK,     /* no leak candidate */
 } KmtGateCondition;

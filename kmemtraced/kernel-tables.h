@@ -46,9 +46,8 @@ gboolean kmtd_tables_write_slabs(KmtdTables *tables, GError **error);
 /*
  * Copy the tables again, at the end when tracing is off: those that records
  * refer to, the text that kmtd_tables_read_slabs() has read, and, if the
- * modules have changed, kallsyms and modules. Modules
- * that were loaded during the recording then have names; modules that were
- * unloaded lose their names.
+ * modules have changed, kallsyms and modules. Modules that were loaded during
+ * the recording then have names; modules that were unloaded lose their names.
  */
 gboolean kmtd_tables_renew(KmtdTables *tables, GError **error);
 

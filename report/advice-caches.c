@@ -14,10 +14,11 @@
 /* A finding has at least this number of slabs and of live objects, less than
  * this share of the bytes of the slabs in live objects, and saves at least this
  * part of their pages. */
-#define MIN_SLABS     8
-#define MIN_OBJECTS   8
-#define MAX_OCCUPANCY 0.5
-#define MIN_PART      0.1
+#define RECLAIMABLE_PREFIX "kmalloc-rcl-"
+#define MIN_SLABS	   8
+#define MIN_OBJECTS	   8
+#define MAX_OCCUPANCY	   0.5
+#define MIN_PART	   0.1
 /* The capture has at least this part of the objects that slabinfo has. */
 #define MIN_KNOWN 0.5
 /* Largest part of a slab without objects that a smaller slab may have. */
@@ -28,7 +29,8 @@ typedef enum { PRESENT, SMALLER, PACKED, N_SIMULATIONS } Simulation;
 /* A cache, and its layout in each simulation. */
 typedef struct {
 	const KmtInputCache *table; /* NULL: a cache of kmalloc() */
-	guint64 size;	      /* allocated bytes, of a cache of kmalloc() */
+	char *name;	      /* of a cache of kmalloc(), owned; else NULL */
+	guint64 size;	      /* of the objects of a cache of kmalloc() */
 	gboolean is_selected; /* the filter selects some of its objects */
 	gboolean is_recorded; /* slabinfo has the layout */
 	gboolean differs[N_SIMULATIONS]; /* the layout is not the present one */
@@ -50,6 +52,11 @@ typedef struct {
 	GArray *handles;  /* Handles by slot */
 } CacheCounts;
 
+static void clear_cache(gpointer data)
+{
+	g_free(((AdvisedCache *)data)->name);
+}
+
 static gpointer new (const KmtAdviceContext *context)
 {
 	const KmtInputCapture *capture = context->report->capture;
@@ -63,6 +70,7 @@ static gpointer new (const KmtAdviceContext *context)
 		state->simulators[i] =
 			kmt_slab_simulator_new(&context->layout->kernel);
 	state->caches = g_array_new(FALSE, FALSE, sizeof(AdvisedCache));
+	g_array_set_clear_func(state->caches, clear_cache);
 	state->of_class = g_array_new(FALSE, TRUE, sizeof(guint32));
 	state->handles = g_array_new(FALSE, FALSE, sizeof(Handles));
 	return state;
@@ -150,11 +158,9 @@ static gboolean set_layouts(const CacheCounts *state, AdvisedCache *cache)
 	if (cache->table ? !kmt_slab_geometry_of_cache(
 				   &layout->kernel, layout->slabs, cache->table,
 				   present, &cache->is_recorded)
-			 : cache->size > layout->kernel.kmalloc_max ||
-				   !kmt_slab_geometry_of_kmalloc(
-					   &layout->kernel, layout->slabs,
-					   cache->size, present,
-					   &cache->is_recorded))
+			 : !kmt_slab_geometry_of_kmalloc(
+				   &layout->kernel, layout->slabs, cache->size,
+				   present, &cache->is_recorded))
 		return FALSE;
 	for (i = 1; i < N_SIMULATIONS; i++)
 		cache->layouts[i] = *present;
@@ -166,25 +172,53 @@ static gboolean set_layouts(const CacheCounts *state, AdvisedCache *cache)
 
 /* ---- simulation ---- */
 
+/* Return the index of a known cache, or the number of caches. */
+static guint find_known(const CacheCounts *state, const AdvisedCache *key)
+{
+	guint i;
+
+	for (i = 0; i < state->caches->len; i++)
+		if (cache_at(state, i)->table == key->table &&
+		    g_strcmp0(cache_at(state, i)->name, key->name) == 0)
+			break;
+	return i;
+}
+
+/* Set the fields that identify the cache of a class. Return FALSE if the
+ * objects are from no cache, or from an unknown one. */
+static gboolean set_key(const CacheCounts *state, const KmtReplayClass *class,
+			AdvisedCache *key)
+{
+	const KmtSlabKernel *kernel = &state->layout->kernel;
+
+	if (class->kind == KMT_KIND_CACHE) {
+		if (state->tables)
+			key->table = kmt_input_tables_cache(state->tables,
+							    class->cache);
+		return key->table != NULL;
+	}
+	/* With SLAB, the allocated bytes include padding. */
+	key->size = kmt_slab_kmalloc_size(kernel, class->bytes_req);
+	if (class->kind != KMT_KIND_KMALLOC || !key->size ||
+	    key->size > kernel->kmalloc_max)
+		return FALSE;
+	key->name = kmt_slab_kmalloc_name(key->size, class->gfp_flags);
+	return TRUE;
+}
+
 /* Return the index + 1 of the cache of a class, or KMT_ADVICE_NONE. */
 static guint32 find_cache(CacheCounts *state, const KmtReplayClass *class)
 {
 	AdvisedCache key = {0};
-	guint i;
+	guint known, i;
 
-	if (!kmt_kind_is_slab(class->kind))
+	if (!set_key(state, class, &key))
 		return KMT_ADVICE_NONE;
-	if (class->kind == KMT_KIND_KMALLOC)
-		key.size = class->bytes_alloc;
-	else if (!state->tables || !(key.table = kmt_input_tables_cache(
-					     state->tables, class->cache)))
-		return KMT_ADVICE_NONE;
-	for (i = 0; i < state->caches->len; i++)
-		if (cache_at(state, i)->table == key.table &&
-		    cache_at(state, i)->size == key.size)
-			return i + 1;
-	if (!set_layouts(state, &key))
-		return KMT_ADVICE_NONE;
+	known = find_known(state, &key);
+	if (known < state->caches->len || !set_layouts(state, &key)) {
+		clear_cache(&key);
+		return known < state->caches->len ? known + 1 : KMT_ADVICE_NONE;
+	}
 	g_array_append_val(state->caches, key);
 	for (i = 0; i < N_SIMULATIONS; i++)
 		kmt_slab_simulator_add(state->simulators[i], &key.layouts[i]);
@@ -365,20 +399,22 @@ static double known_share(const CacheCandidate *c)
 
 /*
  * Return whether a cache has the objects of kmalloc() of this size for memory
- * cgroups, for reclaimable memory, for DMA, or of a random copy:
- * "kmalloc-cg-64" for "kmalloc-64".
+ * cgroups, for DMA, or of a random copy: "kmalloc-cg-64" for "kmalloc-64". The
+ * caches of reclaimable memory are simulated separately.
  */
 static gboolean is_kmalloc_variant(const char *name, const char *kmalloc)
 {
 	const char *size = strrchr(kmalloc, '-');
 
-	return (g_str_has_prefix(name, "kmalloc-") ||
+	return !g_str_has_prefix(kmalloc, RECLAIMABLE_PREFIX) &&
+	       !g_str_has_prefix(name, RECLAIMABLE_PREFIX) &&
+	       (g_str_has_prefix(name, "kmalloc-") ||
 		g_str_has_prefix(name, "dma-kmalloc-")) &&
 	       g_str_has_suffix(name, size);
 }
 
 /* Set the figures of slabinfo. A simulated cache of kmalloc() has the objects
- * of all caches of its size. */
+ * of all variants of the cache. */
 static void set_recorded(CacheCandidate *c, const KmtInputSlabTable *slabs)
 {
 	const KmtInputSlabRow *rows;
@@ -460,14 +496,13 @@ static void examine(KmtAdviceContext *context, const CacheCounts *state,
 		    guint index)
 {
 	CacheCandidate c = {.cache = cache_at(state, index)};
-	g_autofree char *kmalloc = kmt_advice_kmalloc_name(c.cache->size);
 	g_autofree char *snapshot =
 		kmt_input_capture_snapshot(context->report->capture);
 	guint i;
 
 	if (!c.cache->is_selected)
 		return;
-	c.name = c.cache->table ? c.cache->table->name : kmalloc;
+	c.name = c.cache->table ? c.cache->table->name : c.cache->name;
 	/* slabinfo has the end of the recording, but that of a snapshot has the
 	 * time when the snapshot was saved. */
 	if (context->replay->options.stop == G_MAXINT64 && !snapshot)

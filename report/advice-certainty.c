@@ -12,7 +12,7 @@
 /* Fewer objects than these lower the certainty to medium or low. */
 #define FEW_OBJECTS	 100
 #define VERY_FEW_OBJECTS 20
-/* A share of lost events from which on the certainty is low. */
+/* Smallest share of lost events with which the certainty is low. */
 #define MUCH_LOSS 0.01
 /* A share of the objects of a cache below which the certainty is medium. */
 #define MOST_OBJECTS 0.9
@@ -89,9 +89,11 @@ static void judge_loss(const KmtAdviceContext *context, Verdict *verdict)
 static void judge_objects(Verdict *verdict, const KmtAdviceEvidence *evidence)
 {
 	if (evidence->objects < VERY_FEW_OBJECTS)
-		lower(verdict, KMT_CERTAINTY_LOW, "that is very few objects");
+		lower(verdict, KMT_CERTAINTY_LOW,
+		      "the number of objects is very small");
 	else if (evidence->objects < FEW_OBJECTS)
-		lower(verdict, KMT_CERTAINTY_MEDIUM, "that is few objects");
+		lower(verdict, KMT_CERTAINTY_MEDIUM,
+		      "the number of objects is small");
 }
 
 static void judge_share(Verdict *verdict, double share)
@@ -126,7 +128,7 @@ void kmt_advice_set_certainty(const KmtAdviceContext *context,
 	if (!evidence->any_number)
 		judge_objects(&verdict, evidence);
 	if (evidence->is_rate && context->seconds < SHORT_SECONDS)
-		lower(&verdict, KMT_CERTAINTY_MEDIUM, "that is a short time");
+		lower(&verdict, KMT_CERTAINTY_MEDIUM, "the time is short");
 	judge_loss(context, &verdict);
 	judge_share(&verdict, evidence->known_share);
 	if (evidence->assumes_layout)

@@ -42,14 +42,6 @@ guint64 kmt_advice_kmalloc_bytes(const KmtAdviceLayout *layout, guint64 bytes)
 	return kmt_slab_kmalloc_size(&layout->kernel, bytes);
 }
 
-char *kmt_advice_kmalloc_name(guint64 size)
-{
-	gboolean in_kib = size && size % 1024 == 0;
-
-	return g_strdup_printf("kmalloc-%" G_GUINT64_FORMAT "%s",
-			       in_kib ? size / 1024 : size, in_kib ? "k" : "");
-}
-
 guint64 kmt_advice_shared_bytes(const KmtAdviceLayout *layout,
 				const KmtSlabGeometry *geometry, guint64 n)
 {

@@ -25,9 +25,6 @@ char *kmt_advice_layout_text(const KmtAdviceLayout *layout);
 
 /* Return the bytes that kmalloc() allocates for a request. */
 guint64 kmt_advice_kmalloc_bytes(const KmtAdviceLayout *layout, guint64 bytes);
-/* Return the name of the kmalloc() cache of a size, such as "kmalloc-192" or
- * "kmalloc-2k". The caller frees the string. */
-char *kmt_advice_kmalloc_name(guint64 size);
 
 /* Upper limit of bytes, so that sums and differences fit into 64 bits. Only
  * damaged records exceed it. */

@@ -8,7 +8,7 @@
 #include "report/columns.h"
 #include "report/scale.h"
 
-/* If the capture does not have it. */
+/* Page size in bytes of a capture that does not record one. */
 #define DEFAULT_PAGE_SIZE 4096
 
 static const struct {
@@ -77,6 +77,7 @@ void kmt_advice_free(KmtAdviceList *list)
 	g_ptr_array_unref(list->omitted);
 	kmt_size_classes_free(list->sizes);
 	g_free(list->model);
+	g_free(list->warning);
 	g_free(list);
 }
 

@@ -16,8 +16,8 @@
 #define MIN_SHARE   0.95
 #define MIN_OBJECTS 1000
 #define MIN_RATE    100.0
-/* They are at least this part of all slab allocations, or their bytes of all
- * allocated bytes. */
+/* The objects are at least this part of all slab allocations, or their bytes of
+ * all allocated bytes. */
 #define MIN_PART 0.01
 /* Largest objects, in bytes, that advice puts on the stack, or that a task or
  * CPU keeps for reuse. */

@@ -72,7 +72,8 @@ static char *objects_text(const KmtAdviceContext *context,
 	g_autofree char *size =
 		kmt_advice_exact(context->report, c->size->bytes_req);
 	g_autofree char *present = layout_text(context, &c->present);
-	g_autofree char *name = kmt_advice_kmalloc_name(c->size->bytes_alloc);
+	g_autofree char *name =
+		kmt_slab_kmalloc_name(c->present.object_size, 0);
 
 	return g_strdup_printf("%s objects of %s bytes at the peak, %s at the "
 			       "end; a slab of %s has %s",
@@ -84,7 +85,8 @@ static char *shrink_computation(const KmtAdviceContext *context,
 {
 	g_autofree char *objects = objects_text(context, c);
 	g_autofree char *smaller = layout_text(context, &c->smaller);
-	g_autofree char *name = kmt_advice_kmalloc_name(c->smaller.object_size);
+	g_autofree char *name =
+		kmt_slab_kmalloc_name(c->smaller.object_size, 0);
 
 	return g_strdup_printf("%s, a slab of %s %s; both caches have other "
 			       "objects, too, so an object counts with its "
@@ -117,7 +119,8 @@ static void add_shrink(KmtAdviceContext *context, KmtAdvice *advice,
 		       const SizeCandidate *c)
 {
 	guint64 less = c->size->bytes_req - c->smaller.object_size;
-	g_autofree char *name = kmt_advice_kmalloc_name(c->smaller.object_size);
+	g_autofree char *name =
+		kmt_slab_kmalloc_name(c->smaller.object_size, 0);
 
 	kmt_advice_add_change(
 		advice, "shrink",
@@ -210,14 +213,20 @@ static gboolean set_layouts(const KmtAdviceContext *context, SizeCandidate *c)
 {
 	const KmtSlabKernel *kernel = &context->layout->kernel;
 	const KmtInputSlabTable *slabs = context->layout->slabs;
-	guint64 request = c->size->bytes_req, size = c->size->bytes_alloc;
+	guint64 request = c->size->bytes_req;
+	gsize size = kmt_slab_kmalloc_size(kernel, request);
 	const KmtSlabRequest own = {.object_size = request};
+	KmtSlabGeometry usual; /* without parameters and debug options */
 	gsize smaller;
 
 	if (request >= size || size > kernel->kmalloc_max ||
-	    kmt_slab_kmalloc_size(kernel, request) != size ||
+	    !kmt_slab_geometry_compute_kmalloc(kernel, size, &usual) ||
 	    !kmt_slab_geometry_of_kmalloc(kernel, slabs, size, &c->present,
 					  NULL))
+		return FALSE;
+	/* SLAB allocates the size with its padding. Other sizes are those of a
+	 * kernel with debug options, whose layouts are unknown. */
+	if (c->size->bytes_alloc != size && c->size->bytes_alloc != usual.size)
 		return FALSE;
 	smaller = kmt_slab_kmalloc_smaller(kernel, size);
 	c->can_shrink = smaller && request - smaller <= smaller / SHRINK_PART &&

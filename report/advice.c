@@ -112,8 +112,11 @@ KmtAdviceList *kmt_advice_new(const KmtReport *report,
 	gboolean omitted[N_DETECTORS];
 	guint i;
 
-	if (layout)
+	if (layout) {
 		context.list->model = kmt_advice_layout_text(layout);
+		context.list->warning =
+			g_strdup(kmt_input_slab_table_warning(layout->slabs));
+	}
 	g_array_append_val(consumers, counts);
 	add_consumers(&context, consumers, states, omitted);
 	add_size_classes(&context, consumers);

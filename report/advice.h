@@ -69,7 +69,8 @@ struct KmtAdviceList {
 	GPtrArray *omitted;    /* char *: what could not be examined, and why */
 	guint64 duration_ns;   /* time of the figures */
 	KmtSizeClasses *sizes; /* NULL: not examined; see omitted */
-	char *model; /* the slab allocator whose geometry was assumed */
+	char *model;   /* the slab allocator whose geometry was assumed */
+	char *warning; /* about slabinfo of the capture, or NULL */
 };
 
 /* No pointer is owned. */

@@ -160,11 +160,13 @@ static void add_warnings(const KmtPlan *plan, GPtrArray *warnings)
 				 "without --vmlinux, --debug-dir or --source"));
 	kmt_filter_warn(&plan->filter, capture, symbolizer, aggregate->keys,
 			warnings);
-	/* A timeline of records that have no marks is no surprise. */
+	/* Records without marks are usual for a timeline. */
 	if (plan->phases && (plan->form != KMT_FORM_PERFETTO ||
 			     kmt_input_marks_count(plan->phases->marks)))
 		kmt_phases_warn(plan->phases, warnings);
 	warn_of_capture(capture, aggregate, warnings);
+	if (report->advice && report->advice->warning)
+		g_ptr_array_add(warnings, g_strdup(report->advice->warning));
 	if (kmt_report_is_sample(report) && plan->form != KMT_FORM_TEXT)
 		g_ptr_array_add(
 			warnings,

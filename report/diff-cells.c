@@ -96,7 +96,8 @@ static void judge_noise(const KmtDiff *diff, KmtDiffCell *cell)
 		cell->p = NAN;
 }
 
-void kmt_diff_cell_compute(const KmtDiff *diff, KmtDiffCell *cell)
+/* Compute all members of @cell, except the doubts, from its values. */
+static void compute_cell(const KmtDiff *diff, KmtDiffCell *cell)
 {
 	const KmtFigure *base = cell->values;
 	const KmtFigure *new = cell->values + diff->n_base;
@@ -136,7 +137,7 @@ static void compute_line(const KmtDiff *diff, KmtDiffLine *line)
 	for (i = 0; i < diff->fields->len; i++) {
 		KmtDiffCell *cell = &line->cells[i];
 
-		kmt_diff_cell_compute(diff, cell);
+		compute_cell(diff, cell);
 		cell->doubtful_base = is_doubtful(diff, 0, diff->n_base, i);
 		cell->doubtful_new =
 			is_doubtful(diff, diff->n_base, diff->n_new, i);
@@ -268,7 +269,7 @@ void kmt_diff_list_limit(const KmtDiff *diff, KmtDiffList *list, guint field,
 	for (i = 0; i < KMT_N_KINDS; i++) {
 		list->rest[i] = diff->kinds[i].cells[field];
 		list->rest[i].values = list->rest_values + (gsize)i * n;
-		kmt_diff_cell_compute(diff, &list->rest[i]);
+		compute_cell(diff, &list->rest[i]);
 	}
 }
 

@@ -12,7 +12,8 @@
 
 /* Only the lines with the most allocated bytes are compared with each other. */
 #define MAX_LINES 200
-/* Fewer allocations are no evidence, because many call sites have them. */
+/* Smallest number of allocations that is evidence: many call sites have fewer.
+ */
 #define MIN_ALLOCS 10
 
 typedef struct {

@@ -23,23 +23,6 @@ const char *kmt_noise_name(KmtNoise noise)
 	}
 }
 
-static int compare_values(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-double kmt_noise_median(const double *values, guint n)
-{
-	g_autofree double *sorted = g_memdup2(values, n * sizeof(*values));
-
-	qsort(sorted, n, sizeof(*sorted), compare_values);
-	if (n % 2)
-		return sorted[n / 2];
-	return sorted[n / 2 - 1] + (sorted[n / 2] - sorted[n / 2 - 1]) / 2;
-}
-
 static double smallest_of(const double *values, guint n)
 {
 	double smallest = values[0];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Statistics of a comparison with several captures per side: median, spread,
- * and permutation tests that decide whether a difference exceeds noise.
+ * Statistics of a comparison with several captures per side: spread, and
+ * permutation tests that decide whether a difference exceeds noise.
  *
  * In all functions, @values has the value of each capture, first those of
  * splits->n_base base captures, then those of splits->n_new new captures. All
@@ -23,10 +23,6 @@ typedef enum {
 /* Return the name of a state in JSON and CSV: "unknown", "within" or "exceeds".
  */
 const char *kmt_noise_name(KmtNoise noise);
-
-/* Return the median of @n values, at least one; for an even number of values
- * the mean of the two in the middle. */
-double kmt_noise_median(const double *values, guint n);
 
 /*
  * Return half of the difference between the largest and the smallest of @n

@@ -160,7 +160,7 @@ static double similarity_of(const KmtDiffBuildPlace *a,
 
 /* The sequences of an alignment. */
 typedef struct {
-	KmtDiffBuildPlace **known; /* of the builds before; each has a code */
+	KmtDiffBuildPlace **known; /* of earlier builds, with codes */
 	KmtDiffBuildPlace **added; /* of one build */
 	guint n, m;
 	guint *pair; /* for each known place its partner, or UNPAIRED */

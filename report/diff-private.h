@@ -69,12 +69,6 @@ void kmt_diff_match_rows(KmtDiffRows *rows);
  * are KmtDiffLineState. */
 void kmt_diff_guess(KmtDiff *diff);
 
-/*
- * Compute everything in @cell but the doubts from its values. @field is the
- * number of a field.
- */
-void kmt_diff_cell_compute(const KmtDiff *diff, KmtDiffCell *cell);
-
 /* Collect the warnings of all captures in diff->warnings, and warn about
  * captures that are hardly comparable. */
 void kmt_diff_add_warnings(KmtDiff *diff);

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Return what is known about lost events. The caller frees the string. */
+/* Describe the lost events of a capture. The caller frees the string. */
 static char *loss_text(const KmtDiff *diff, const KmtDiffCapture *capture)
 {
 	switch (capture->loss) {

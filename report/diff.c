@@ -16,7 +16,7 @@ void kmt_diff_free(KmtDiff *diff)
 	g_free(diff);
 }
 
-/* Give the cells of each kind room for the values of all captures. */
+/* Allocate the values of the cells of each kind, one for each capture. */
 static void prepare_kinds(KmtDiff *diff)
 {
 	guint n = diff->n_base + diff->n_new, n_fields = diff->fields->len;

@@ -116,8 +116,8 @@ static void add_figure(KmtHtmlReport *html, const KmtFigure *figure)
 	}
 }
 
-/* Add a cell. @rank is the place of the line in the list of the field, from 1;
- * 0 if no capture has a figure. */
+/* Add a cell. @rank is the position of the line in the list of the field, from
+ * 1; 0 if no capture has a figure. */
 static void add_cell(KmtHtmlReport *html, const KmtDiffCell *cell, guint rank)
 {
 	if (!rank) {

@@ -148,13 +148,6 @@ static inline const KmtReplayObject *kmt_replay_object(const KmtReplay *replay,
 	return &g_array_index(replay->objects, KmtReplayObject, slot);
 }
 
-/* Return a class by its id. */
-static inline const KmtReplayClass *kmt_replay_class(const KmtReplay *replay,
-						     guint32 class_id)
-{
-	return replay->classes->pdata[class_id];
-}
-
 /*
  * A number that a consumer counts (such as live objects of a call site), with
  * its value at the peak of a kind.

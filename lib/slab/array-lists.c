@@ -45,11 +45,11 @@ static void unlink_slab(KmtSimulatedCache *cache, guint32 slab)
 {
 	KmtSimulatedSlab *s = &cache->pool->slabs[slab];
 
-	if (s->place == KMT_SIMULATED_ON_PARTIAL)
+	if (s->on == KMT_SIMULATED_ON_PARTIAL)
 		kmt_slab_list_remove(cache->pool, &cache->partial, slab);
-	else if (s->place == KMT_SIMULATED_ON_EMPTY)
+	else if (s->on == KMT_SIMULATED_ON_EMPTY)
 		kmt_slab_list_remove(cache->pool, &cache->empty, slab);
-	s->place = KMT_SIMULATED_ON_NONE;
+	s->on = KMT_SIMULATED_ON_NONE;
 }
 
 /*
@@ -66,7 +66,7 @@ static guint take_block(KmtSimulatedCache *cache, FreeArray *array,
 		array->slabs[array->n++] = slab;
 	s->free = (guint16)(s->free - n);
 	if (s->free) {
-		s->place = KMT_SIMULATED_ON_PARTIAL;
+		s->on = KMT_SIMULATED_ON_PARTIAL;
 		kmt_slab_list_prepend(cache->pool, &cache->partial, slab);
 	}
 	return n;
@@ -135,10 +135,10 @@ static void free_block(KmtSimulatedCache *cache, FreeArray *array, guint n)
 
 		unlink_slab(cache, slab);
 		if (++s->free == cache->geometry.objects) {
-			s->place = KMT_SIMULATED_ON_EMPTY;
+			s->on = KMT_SIMULATED_ON_EMPTY;
 			kmt_slab_list_prepend(cache->pool, &cache->empty, slab);
 		} else {
-			s->place = KMT_SIMULATED_ON_PARTIAL;
+			s->on = KMT_SIMULATED_ON_PARTIAL;
 			kmt_slab_list_append(cache->pool, &cache->partial,
 					     slab);
 		}

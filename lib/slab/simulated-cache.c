@@ -39,7 +39,7 @@ void kmt_simulated_cache_list(KmtSimulatedCache *cache, guint32 slab,
 {
 	KmtSimulatedSlab *s = &cache->pool->slabs[slab];
 
-	s->place = KMT_SIMULATED_ON_PARTIAL;
+	s->on = KMT_SIMULATED_ON_PARTIAL;
 	cache->figures.listed_free += s->free;
 	if (at_end)
 		kmt_slab_list_append(cache->pool, &cache->partial, slab);
@@ -51,7 +51,7 @@ void kmt_simulated_cache_unlist(KmtSimulatedCache *cache, guint32 slab)
 {
 	KmtSimulatedSlab *s = &cache->pool->slabs[slab];
 
-	s->place = KMT_SIMULATED_ON_NONE;
+	s->on = KMT_SIMULATED_ON_NONE;
 	cache->figures.listed_free -= s->free;
 	kmt_slab_list_remove(cache->pool, &cache->partial, slab);
 }
@@ -59,7 +59,7 @@ void kmt_simulated_cache_unlist(KmtSimulatedCache *cache, guint32 slab)
 void kmt_simulated_cache_free_listed(KmtSimulatedCache *cache, guint32 slab)
 {
 	KmtSimulatedSlab *s = &cache->pool->slabs[slab];
-	gboolean is_listed = s->place == KMT_SIMULATED_ON_PARTIAL;
+	gboolean is_listed = s->on == KMT_SIMULATED_ON_PARTIAL;
 	gboolean is_empty = s->free + 1u == cache->geometry.objects;
 
 	/* The slab itself counts if it is on the list, as in __slab_free(). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A simulated cache, and the functions that each allocator has of its own. */
+/* A simulated cache, and the functions that each allocator implements. */
 #ifndef KMEMTRACE_SLAB_SIMULATOR_PRIVATE_H
 #define KMEMTRACE_SLAB_SIMULATOR_PRIVATE_H
 

@@ -106,9 +106,9 @@ gboolean kmt_slab_geometry_compute(const KmtSlabKernel *kernel,
 				   KmtSlabGeometry *geometry);
 
 /*
- * Compute the layout of the kmalloc() cache of this size, which
- * kmt_slab_kmalloc_size() has returned or which is a size of another set of
- * kmalloc() sizes. Same result as kmt_slab_geometry_compute() for errors.
+ * Compute the layout of the kmalloc() cache of this size, which is a result of
+ * kmt_slab_kmalloc_size() or a size of another set of kmalloc() sizes. Return
+ * FALSE if an object does not fit in a slab of the largest order.
  */
 gboolean kmt_slab_geometry_compute_kmalloc(const KmtSlabKernel *kernel,
 					   gsize size,

@@ -15,13 +15,13 @@ typedef enum {
 				* its list of partial slabs */
 	KMT_SIMULATED_ON_PARTIAL, /* the node's list of partial slabs */
 	KMT_SIMULATED_ON_EMPTY,	  /* SLAB: the node's list of empty slabs */
-} KmtSimulatedPlace;
+} KmtSimulatedOn;
 
 typedef struct {
 	guint32 previous, next; /* neighbours on the list; 0: none */
 	guint16 live;		/* objects that the kernel's code uses */
 	guint16 free;		/* objects on the free list of the slab */
-	guint16 place;		/* KmtSimulatedPlace */
+	guint16 on;		/* KmtSimulatedOn */
 } KmtSimulatedSlab;
 
 /* A doubly linked list of slabs. */

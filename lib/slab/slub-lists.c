@@ -24,7 +24,7 @@ static void drain_partial(KmtSimulatedCache *cache, SlubCpu *cpu)
 		KmtSimulatedSlab *s = &cache->pool->slabs[slab];
 		guint32 next = s->next;
 
-		s->place = KMT_SIMULATED_ON_NONE;
+		s->on = KMT_SIMULATED_ON_NONE;
 		if (s->free == cache->geometry.objects &&
 		    cache->partial.n >= cache->geometry.min_partial)
 			kmt_simulated_cache_shrink(cache, slab);
@@ -41,7 +41,7 @@ static void add_partial(KmtSimulatedCache *cache, SlubCpu *cpu, guint32 slab)
 {
 	KmtSimulatedSlab *s = &cache->pool->slabs[slab];
 
-	s->place = KMT_SIMULATED_ON_CPU;
+	s->on = KMT_SIMULATED_ON_CPU;
 	s->next = cpu->partial;
 	cpu->partial = slab;
 	cpu->n_partial++;
@@ -52,7 +52,7 @@ static void use_slab(KmtSimulatedCache *cache, SlubCpu *cpu, guint32 slab)
 {
 	KmtSimulatedSlab *s = &cache->pool->slabs[slab];
 
-	s->place = KMT_SIMULATED_ON_CPU;
+	s->on = KMT_SIMULATED_ON_CPU;
 	cpu->slab = slab;
 	cpu->free = s->free;
 	s->free = 0;
@@ -90,7 +90,7 @@ static void refill(KmtSimulatedCache *cache, SlubCpu *cpu)
 		return;
 	}
 	if (slab)
-		cache->pool->slabs[slab].place = KMT_SIMULATED_ON_NONE;
+		cache->pool->slabs[slab].on = KMT_SIMULATED_ON_NONE;
 	cpu->slab = 0;
 	slab = cpu->partial;
 	if (slab) {
@@ -122,11 +122,11 @@ static void slub_release(KmtSimulatedCache *cache, guint32 slab, gpointer data)
 		cpu->free++;
 		return;
 	}
-	if (s->place == KMT_SIMULATED_ON_CPU) {
+	if (s->on == KMT_SIMULATED_ON_CPU) {
 		s->free++;
 		return;
 	}
-	if (s->place == KMT_SIMULATED_ON_PARTIAL ||
+	if (s->on == KMT_SIMULATED_ON_PARTIAL ||
 	    cache->geometry.cpu_partial_slabs == 0) {
 		kmt_simulated_cache_free_listed(cache, slab);
 		return;

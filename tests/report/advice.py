@@ -252,6 +252,18 @@ kmalloc-2k {active} 160 2048 16 8 : tunables 0 0 0 : slabdata 10 10 0
                 self.trace.free(what, site("second"))
         self.assertEqual(self.findings(), [])
 
+    def test_damaged_slabinfo(self):
+        """A line that cannot be parsed is reported, and other lines are used."""
+        self.scatter(15)
+        self.trace.capture.texts["slabinfo"] = (
+            self.SLABINFO.format(active=11) + "kmalloc-4k 1 x\n")
+        found = self.only("cache")
+        self.assertEqual(found["inputs"]["slabinfo_objects"], 11)
+        result = subprocess.run([PROGRAM, "--advise", self.dir + "/capture"],
+                                capture_output=True, text=True, check=True)
+        self.assertIn("slabinfo: 1 invalid line is ignored; the first is line 4",
+                      result.stderr)
+
 
 class Large(AdviceCase):
     """Allocations of kmalloc() of more than two pages."""

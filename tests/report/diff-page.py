@@ -18,7 +18,6 @@ NOISE = ["unknown", "within", "exceeds"]
 MATCH = ["same", "aligned", "removed", "added"]
 
 
-
 class Page(ReportCase):
     """Pages with a small template."""
 
@@ -61,6 +60,7 @@ class Page(ReportCase):
                          document["noise"]["smallest_p"] is None)
         self.assertAlmostEqual(comparison["error_rate"],
                                document["noise"]["error_rate"])
+        self.assertEqual([field["name"] for field in comparison["fields"]], FIELDS)
         for field, entry in zip(comparison["fields"], document["fields"]):
             self.assertEqual((field["name"], field["varying"], field["exceeding"]),
                              (entry["field"], entry["varying"], entry["exceeding"]))
@@ -71,13 +71,18 @@ class Page(ReportCase):
             cells = [self.cell(line["figures"][field], rank.get(number))
                      for field, rank in zip(FIELDS, ranks)]
             guess = line["possible_match"]
-            wanted.setdefault((line["kind"], printable(line["callsite"])), []).append(
-                [line["match"], guess and printable(guess["callsite"]), cells])
+            if any(cells):
+                wanted.setdefault(
+                    (line["kind"], printable(line["callsite"])), []).append(
+                        [line["match"], guess and printable(guess["callsite"]), cells])
         for kind, name, match, guess, cells in comparison["lines"]:
             cells = [cell and [*map(self.rounded, cell)] for cell in cells]
-            self.assertIn(
-                [MATCH[match], names[guess] if guess >= 0 else None, cells],
-                wanted[names[kind], names[name]])
+            line = [MATCH[match], names[guess] if guess >= 0 else None, cells]
+            self.assertIn(line, wanted[names[kind], names[name]])
+            wanted[names[kind], names[name]].remove(line)
+        self.assertGreater(len(comparison["lines"]), 0)
+        if not any(cut.startswith("The comparison has ") for cut in data["cuts"]):
+            self.assertEqual([line for lines in wanted.values() for line in lines], [])
         return data
 
     @staticmethod
@@ -105,8 +110,8 @@ class Page(ReportCase):
         self.assertEqual(data["comparison"]["per"], "per second")
 
     def test_limit(self):
-        """The most relevant lines of each field remain, and the page tells what it
-        does not have."""
+        """The most relevant lines of each field remain, and the page states how many
+        lines it lacks."""
         base, new = self.make("base", 6000, "sites"), self.make("new", 6500, "sites")
         data = self.check(f"--diff={base}", new)
         lines = data["comparison"]["lines"]

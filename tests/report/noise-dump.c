@@ -7,9 +7,9 @@
  *     lines N_BASE N_NEW ABSOLUTE FRACTION VALUE...
  *
  * The output for "values" is: number of splits, whether they are exact,
- * smallest p-value two-sided and one-sided, median and spread of each side,
- * p-value, and the name of the judgement. The output for "lines" is the p-value
- * of each line.
+ * smallest p-value two-sided and one-sided, spread of each side, p-value, and
+ * the name of the judgement. The output for "lines" is the p-value of each
+ * line.
  */
 #include "config.h"
 
@@ -43,9 +43,7 @@ static void print_values(const KmtDiffSplits *splits, double rate,
 	printf("%u %d ", splits->n_splits, splits->is_exact);
 	print_number(kmt_diff_splits_smallest_p(splits, TRUE));
 	print_number(kmt_diff_splits_smallest_p(splits, FALSE));
-	print_number(kmt_noise_median(values, n));
 	print_number(kmt_noise_spread(values, n));
-	print_number(kmt_noise_median(values + n, splits->n_new));
 	print_number(kmt_noise_spread(values + n, splits->n_new));
 	print_number(p);
 	printf("%s\n", kmt_noise_name(kmt_noise_judge(splits, p, rate)));

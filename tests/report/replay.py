@@ -58,17 +58,18 @@ def sites_of(replay):
 
 
 def compare(directory, tolerance, limit):
-    """Compare the replay of a capture with its report."""
+    """Compare the replay of a capture with its report. Return whether the programs
+    read the capture."""
     args = ["-q", "--clock-tolerance", str(tolerance), "--by", "callsite,kind",
             *limit, directory]
     report = output_of(PROGRAM, "--json", *args)
     replay = output_of(DUMP, *args)
     if report is None or replay is None:
         equal("refusal", replay, report)
-        return
+        return False
     equal("wrong events", replay["wrong"], 0)
     if report["findings"]["sums_overflowed"]:
-        return
+        return True
     for kind, figures in replay["kinds"].items():
         if kind not in report["kinds"]:
             continue
@@ -84,30 +85,37 @@ def compare(directory, tolerance, limit):
               for g in report["groups"]}
     equal("call sites", sites_of(replay),
           {key: value for key, value in groups.items() if any(value)})
+    return True
 
 
 def compare_all(seed, directory, tolerance):
-    """Compare a capture with all limits."""
+    """Compare a capture with all limits. Return the number of comparisons."""
+    n = 0
     for limit in LIMITS:
         try:
-            compare(directory, tolerance, limit)
+            n += compare(directory, tolerance, limit)
         except Wrong as e:
             sys.exit(f"seed {seed}, tolerance {tolerance}, {limit}: {e}")
+    return n
 
 
 def main():
     """Compare all captures."""
     given = [int(s) for s in sys.argv[1:]]
+    n = 0
     for seed in given or seeds.several(N_SEEDS):
         with tempfile.TemporaryDirectory() as directory:
             maker = Maker(seed)
             for _ in range(maker.rng.choice([30, 400, 1500])):
                 maker.step()
             maker.write(directory)
-            compare_all(seed, directory, 0)
+            n += compare_all(seed, directory, 0)
         with tempfile.TemporaryDirectory() as directory:
             races.Maker(seed).capture.write(directory)
-            compare_all(seed, directory, races.TOLERANCE)
+            n += compare_all(seed, directory, races.TOLERANCE)
+    if not n:
+        sys.exit("no capture was readable")
+    print(f"{n} comparisons")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ FAULTS = {
 }
 # In equal boots, a line that exceeds noise by chance may differ by this part of its kind.
 # Most of the noise is that of processes whose memory the kernel has not yet freed.
-MAX_BY_CHANCE = 0.05
+MAX_BY_CHANCE = 0.10
 
 
 def compare(base, new, *options):

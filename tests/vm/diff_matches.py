@@ -6,7 +6,9 @@ the source lines that addr2line finds in both vmlinux files.
 Usage: diff_matches.py BASE BASE-VMLINUX NEW NEW-VMLINUX
 BASE and NEW are captures of kernels that run at the addresses of their vmlinux."""
 import collections
+import functools
 import json
+import re
 import subprocess
 import sys
 
@@ -14,6 +16,11 @@ import sys
 # one name, this part may be missed.
 MAX_WRONG = 0.01
 MAX_MISSED = 0.05
+
+
+def function(symbol):
+    """Return the function of a call site without a suffix of the compiler."""
+    return symbol.partition("+")[0].partition(".")[0]
 
 
 class Lines:
@@ -59,10 +66,27 @@ class Lines:
         inner = next((line for line in lines if ".h:" not in line), lines[-1])
         return inner, lines[-1]
 
+    def inlines(self, symbol, name):
+        """Return whether a function is inlined at a call site."""
+        return any(inlined == name for inlined, _ in self.chains[self.address[symbol]])
+
+    def is_repeated(self, symbol):
+        """Return whether the function of a call site has other ones whose innermost line
+        is the same."""
+        inner = self.truth(symbol)[0]
+        return 1 < sum(function(other) == function(symbol) and truth[0] == inner
+                       for other, truth in self.truths().items())
+
+    @functools.lru_cache(None)
+    def truths(self):
+        """Return {symbol: its place} of all call sites with a known place."""
+        found = {symbol: self.truth(symbol) for symbol in self.address}
+        return {symbol: truth for symbol, truth in found.items() if truth}
+
     @staticmethod
     def relative(line):
-        """Return a file name without the folder of the tree."""
-        return line.rpartition("/linux/")[2]
+        """Return a file name without the build directory in the tree."""
+        return re.sub(r"^.*/kmt-[^/]*/\.\./", "", line)
 
 
 class Judge:
@@ -75,13 +99,27 @@ class Judge:
         self.wrong = []
         self.missed = []
 
-    def judge_match(self, base_symbol, new_symbol, what):
+    def is_right(self, base_symbol, new_symbol):
+        """Return whether the source lines are those of one call site. The outermost line
+        of inlined code depends on the optimization, so it decides only between call sites
+        of the same innermost line."""
+        base, new = self.base.truth(base_symbol), self.new.truth(new_symbol)
+        return base == new or base[0] == new[0] and not (
+            self.base.is_repeated(base_symbol) or self.new.is_repeated(new_symbol))
+
+    def is_right_guess(self, base_symbol, new_symbol):
+        """Return whether one side has the call site in a function that is inlined into the
+        function of the other side, or the innermost line is the same."""
+        return (self.base.truth(base_symbol)[0] == self.new.truth(new_symbol)[0]
+                or self.base.inlines(base_symbol, function(new_symbol))
+                or self.new.inlines(new_symbol, function(base_symbol)))
+
+    def judge(self, base_symbol, new_symbol, what, is_right):
         """Count a pair that the comparison matches or guesses."""
         truth = self.base.truth(base_symbol), self.new.truth(new_symbol)
         if None in truth:
             self.counts[what, "unknown"] += 1
-        # A guess is right if the code is that of the inlined function.
-        elif truth[0] == truth[1] or (what == "guess" and truth[0][0] == truth[1][0]):
+        elif is_right(base_symbol, new_symbol):
             self.counts[what, "right"] += 1
         else:
             self.counts[what, "wrong"] += 1
@@ -124,10 +162,10 @@ def judge(base, new, lines):
     for line in lines:
         if line["match"] in ("same", "aligned"):
             old = line.get("base_values", line)["callsite"]
-            result.judge_match(old, line["callsite"], "match")
+            result.judge(old, line["callsite"], "match", result.is_right)
         elif line["match"] == "removed" and line["possible_match"]:
-            result.judge_match(line["callsite"], line["possible_match"]["callsite"],
-                               "guess")
+            result.judge(line["callsite"], line["possible_match"]["callsite"], "guess",
+                         result.is_right_guess)
     result.judge_unmatched([line for line in lines if line["match"] == "removed"],
                            [line for line in lines if line["match"] == "added"])
     return result

@@ -55,6 +55,9 @@ def main():
             if verdict != want:
                 print(f"FAILED: not {want}")
                 failures += 1
+        if len(verdicts) != len(wanted):
+            print(f"FAILED: {len(verdicts)} verdicts on {len(wanted)} rules")
+            failures += 1
         if status != STATUS["exceeded" in wanted]:
             print(f"FAILED: exit status {status}")
             failures += 1

@@ -11,7 +11,7 @@
 /* Bytes of an object of the module's own cache. */
 #define MIXTURE_CACHE_BYTES 200
 
-/* An object, and what its worker must know to free and count it. */
+/* An object, with the data that its worker needs to free and count it. */
 struct mixture_object {
 	void *memory;
 	/* Requested bytes; 0: the object is of mixture_cache. */

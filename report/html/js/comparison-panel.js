@@ -72,7 +72,7 @@
 			kmt.model.list(captures).filter(kmt.model.isObject).map(captureText)));
 	}
 
-	/** Say what is known about noise in the table of a field. */
+	/** Describe the noise of the figures in the table of a field. */
 	function noiseNote(comparison, field) {
 		const { format } = kmt;
 
