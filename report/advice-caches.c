@@ -156,12 +156,12 @@ static gboolean set_layouts(const CacheCounts *state, AdvisedCache *cache)
 	KmtSlabGeometry *present = &cache->layouts[PRESENT];
 	guint i;
 
-	if (cache->table
-		    ? !kmt_slab_geometry_of_cache(&layout->kernel,
-						  layout->slabs, cache->table,
-						  present, &cache->is_recorded)
-		    : !kmt_slab_geometry_compute_kmalloc(&layout->kernel,
-							 cache->size, present))
+	if (cache->table ? !kmt_slab_geometry_of_cache(
+				   &layout->kernel, layout->slabs, cache->table,
+				   present, &cache->is_recorded)
+			 : !kmt_slab_geometry_of_kmalloc(
+				   &layout->kernel, layout->slabs, cache->size,
+				   present, &cache->is_recorded))
 		return FALSE;
 	for (i = 1; i < N_SIMULATIONS; i++)
 		cache->layouts[i] = *present;

@@ -213,23 +213,26 @@ static void add_finding(KmtAdviceContext *context, const SizeCandidate *c)
 static gboolean set_layouts(const KmtAdviceContext *context, SizeCandidate *c)
 {
 	const KmtSlabKernel *kernel = &context->layout->kernel;
+	const KmtInputSlabTable *slabs = context->layout->slabs;
 	guint64 request = c->size->bytes_req;
 	gsize size = kmt_slab_kmalloc_size(kernel, request);
 	const KmtSlabRequest own = {.object_size = request};
+	KmtSlabGeometry usual; /* without parameters and debug options */
 	gsize smaller;
 
 	if (request >= size || size > kernel->kmalloc_max ||
-	    !kmt_slab_geometry_compute_kmalloc(kernel, size, &c->present))
+	    !kmt_slab_geometry_compute_kmalloc(kernel, size, &usual) ||
+	    !kmt_slab_geometry_of_kmalloc(kernel, slabs, size, &c->present,
+					  NULL))
 		return FALSE;
 	/* SLAB allocates the size with its padding. Other sizes are those of a
 	 * kernel with debug options, whose layouts are unknown. */
-	if (c->size->bytes_alloc != size &&
-	    c->size->bytes_alloc != c->present.size)
+	if (c->size->bytes_alloc != size && c->size->bytes_alloc != usual.size)
 		return FALSE;
 	smaller = kmt_slab_kmalloc_smaller(kernel, size);
-	c->can_shrink =
-		smaller && request - smaller <= smaller / SHRINK_PART &&
-		kmt_slab_geometry_compute_kmalloc(kernel, smaller, &c->smaller);
+	c->can_shrink = smaller && request - smaller <= smaller / SHRINK_PART &&
+			kmt_slab_geometry_of_kmalloc(kernel, slabs, smaller,
+						     &c->smaller, NULL);
 	c->can_have_cache = !kmt_advice_is_for_dma(context->report, c->site) &&
 			    kmt_slab_geometry_compute(kernel, &own, &c->own);
 	return TRUE;

@@ -185,7 +185,8 @@ static char *cost_of(const KmtReport *report, const PairCandidate *c)
 		"Both objects live as long as the longer one, and the larger "
 		"allocation may need a slab of higher order. Objects of a "
 		"cache with a constructor or SLAB_TYPESAFE_BY_RCU must keep "
-		"it.";
+		"it. An object for DMA must not share a cache line with other "
+		"data.";
 	g_autofree char *first = kmt_symbolizer_gfp(report->symbolizer,
 						    c->sites[0]->common_flags);
 	g_autofree char *second = kmt_symbolizer_gfp(report->symbolizer,

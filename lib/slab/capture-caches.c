@@ -194,3 +194,21 @@ char *kmt_slab_kmalloc_name(gsize size, guint64 gfp)
 	return g_strdup_printf("kmalloc-%s%" G_GSIZE_FORMAT "%s", type,
 			       in_kib ? size / 1024 : size, in_kib ? "k" : "");
 }
+
+gboolean kmt_slab_geometry_of_kmalloc(const KmtSlabKernel *kernel,
+				      const KmtInputSlabTable *slabs,
+				      gsize size, KmtSlabGeometry *geometry,
+				      gboolean *is_recorded)
+{
+	g_autofree char *name = kmt_slab_kmalloc_name(size, 0);
+	const KmtInputCache cache = {
+		.name = name, .object_size = size, .size = size};
+	const KmtInputSlabRow *row = kmt_input_slab_table_find(slabs, name);
+	gboolean found = row && row->size >= size &&
+			 set_from_row(kernel, row, &cache, geometry);
+
+	if (is_recorded)
+		*is_recorded = found;
+	return found ||
+	       kmt_slab_geometry_compute_kmalloc(kernel, size, geometry);
+}

@@ -39,6 +39,17 @@ gboolean kmt_slab_geometry_of_cache(const KmtSlabKernel *kernel,
 				    gboolean *is_recorded);
 
 /*
+ * Set *geometry to the layout of the kmalloc() cache of this size, which
+ * kmt_slab_kmalloc_size() has returned: that of its row in slabs, or else the
+ * layout that the kernel would compute. Return FALSE if the size is invalid.
+ * *is_recorded, unless NULL, is set to whether the layout is that of a row.
+ */
+gboolean kmt_slab_geometry_of_kmalloc(const KmtSlabKernel *kernel,
+				      const KmtInputSlabTable *slabs,
+				      gsize size, KmtSlabGeometry *geometry,
+				      gboolean *is_recorded);
+
+/*
  * Return the name of the kmalloc() cache for objects of this size that were
  * allocated with these gfp flags: "kmalloc-1k", or "kmalloc-rcl-1k" for
  * reclaimable memory. The caches of memory cgroups and for DMA are not

@@ -58,6 +58,18 @@ class Sizes(AdviceCase):
                          ["shrink", "kmem_cache"])
         self.assertEqual(found["certainty"], "high")
 
+    def test_recorded(self):
+        """The slabs of a kernel with slub_min_order=1 are those of slabinfo."""
+        self.hold(600, 200, 256)
+        self.trace.capture.texts["slabinfo"] = SLABINFO + "".join(
+            f"kmalloc-{n} 0 0 {n} {8192 // n} 2 : tunables 0 0 0 : "
+            "slabdata 0 0 0\n" for n in (8, 192, 256))
+        found = self.only("size")
+        self.assertEqual(self.savings(found)["shrink"],
+                         (shared(600, 32, 8192) - shared(600, 42, 8192),) * 2)
+        self.assertIn("a slab of kmalloc-256 has 32 objects in 8192 bytes",
+                      found["changes"][0]["computation"])
+
     def test_cache(self):
         """An object of 640 bytes is not near 512, and gets a cache."""
         self.hold(400, 640, 1024)
@@ -190,6 +202,13 @@ kmalloc-2k {active} 160 2048 16 8 : tunables 0 0 0 : slabdata 10 10 0
         self.assertEqual(self.only("cache")["certainty"], "medium")
         # Most objects are from before the trace.
         self.trace.capture.texts["slabinfo"] = self.SLABINFO.format(active=60)
+        self.assertEqual(self.findings(), [])
+
+    def test_small_slabs(self):
+        """With slub_max_order=0, the slabs are as small as possible."""
+        self.scatter(15)
+        self.trace.capture.texts["slabinfo"] = self.SLABINFO.format(
+            active=11).replace("16 8 :", "2 1 :")
         self.assertEqual(self.findings(), [])
 
     def test_variants(self):
@@ -362,7 +381,7 @@ class Short(AdviceCase):
         self.churn(1500, where=site("second"), free=site("third"))
         self.assertEqual([[c["action"] for c in f["changes"]]
                           for f in self.findings()], [["reuse"], ["reuse"]])
-        cost = "The largest number of live objects was {}"
+        cost = "The largest number of live objects was {}. "
         for found in self.findings():
             self.assertIn(cost.format(1), found["changes"][0]["cost"])
 
@@ -429,6 +448,8 @@ class Together(AdviceCase):
         self.assertEqual(self.savings(found),
                          {"merge": (400 * saving, 250 * saving)})
         self.assertEqual(found["certainty"], "high")
+        for word in ("DMA", "constructor", "SLAB_TYPESAFE_BY_RCU"):
+            self.assertIn(word, found["changes"][0]["cost"])
 
     def test_deferred(self):
         """kfree_rcu() of both counts as their free."""
