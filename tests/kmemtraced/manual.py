@@ -42,6 +42,8 @@ class Manual(DaemonTest):
     def test_keys_of_meta(self):
         """Every key that kmemtraced writes is described, and no other key."""
         self.make_kernel()
+        os.makedirs(os.path.join(self.sys, "kernel/slab"))
+        self.write(os.path.join(self.sys, "devices/system/cpu/possible"), b"0-3\n")
         daemon = self.start()
         self.kernel.feed(0, records(1))
         self.end(daemon)

@@ -489,7 +489,7 @@ class Readers(StreamMixin, DaemonTest):
         try:
             self.wait_stream(collector, lambda s: len(s.ticks) >= 8 and
                              s.ticks[-1][0].watermark > 1000, "ticks")
-            self.assertGreater(self.kernel.unread(0), 0)
+            wait_for(lambda: self.kernel.unread(0) > 0, "unread records")
         finally:
             done.set()
             collector.pause_s = 0
