@@ -218,9 +218,10 @@ takes some minutes if the kernels are built.
 """
 
 KERNELS = """\
-All kernels have the options of `vm/config/`, two CPUs, one NUMA node, and neither hardening nor
-memory cgroups. *Sheaves*: arrays of free objects for each CPU, which SLUB has for all caches in
-the newest kernel; `/sys/kernel/slab/kmalloc-64/sheaf_capacity` is not 0.
+Linux 6.1 is the last kernel with long-term support that has all three allocators: SLOB was removed
+in Linux 6.4, and SLAB in Linux 6.8. All kernels have the options of `vm/config/`, two CPUs, one NUMA
+node, and neither hardening nor memory cgroups. *Sheaves*: arrays of free objects for each CPU, which
+SLUB has for all caches in the newest kernel; `/sys/kernel/slab/kmalloc-64/sheaf_capacity` is not 0.
 
 """
 

@@ -9,16 +9,9 @@
 
 #include <string.h>
 
-static char *meta_value(const KmtDiffCapture *capture, const char *key)
-{
-	return capture->meta ? g_key_file_get_string(capture->meta, "capture",
-						     key, NULL)
-			     : NULL;
-}
-
 static gboolean is_true(const KmtDiffCapture *capture, const char *key)
 {
-	g_autofree char *value = meta_value(capture, key);
+	g_autofree char *value = kmt_diff_capture_value(capture, key);
 
 	return g_strcmp0(value, "true") == 0;
 }
@@ -83,7 +76,7 @@ static gboolean has_missing_files(const KmtDiff *diff,
  * caller frees the string. */
 static char *change_of(const KmtDiffCapture *capture)
 {
-	g_autofree char *sample = meta_value(capture, "sample");
+	g_autofree char *sample = kmt_diff_capture_value(capture, "sample");
 
 	if (is_true(capture, "filter_changed"))
 		return g_strdup_printf("%s: the filter changed during the "
@@ -130,12 +123,12 @@ static void check_key(KmtGateVerdict *verdict, const KmtDiff *diff,
 		      const char *key, const char *title)
 {
 	const KmtDiffCapture *first = diff->captures->pdata[0];
-	g_autofree char *wanted = meta_value(first, key);
+	g_autofree char *wanted = kmt_diff_capture_value(first, key);
 	guint i;
 
 	for (i = 1; i < diff->captures->len; i++) {
 		const KmtDiffCapture *capture = diff->captures->pdata[i];
-		g_autofree char *value = meta_value(capture, key);
+		g_autofree char *value = kmt_diff_capture_value(capture, key);
 
 		if (g_strcmp0(value, wanted) == 0)
 			continue;

@@ -43,7 +43,7 @@ static void add_output(GArray *entries, KmtGateOptions *o)
 		 "(default: 0.05)",
 		 "RATE"},
 		{"check", 0, 0, G_OPTION_ARG_NONE, &o->check,
-		 "Check the rules and exit, without captures", NULL},
+		 "Print how the rules are understood, without captures", NULL},
 	};
 
 	g_array_append_vals(entries, output, G_N_ELEMENTS(output));

@@ -7,6 +7,7 @@
 
 #include "gate/comparability.h"
 #include "gate/judge.h"
+#include "gate/line-text.h"
 #include "gate/selection.h"
 
 #include <math.h>
@@ -352,15 +353,17 @@ static gboolean lacks_captures(KmtGateVerdict *verdict, const KmtDiff *diff,
 			       double error_rate)
 {
 	double smallest = kmt_diff_splits_smallest_p(diff->splits, FALSE);
+	g_autofree char *remedy = NULL;
 
 	if (smallest <= error_rate)
 		return FALSE;
+	remedy = kmt_gate_remedy_text(error_rate);
 	kmt_gate_verdict_add_reason(
 		verdict,
 		g_strdup_printf("a line is beyond its limit, but %u against %u "
 				"captures reach an error rate of %.3g at "
-				"best; add captures or raise --error-rate",
-				diff->n_base, diff->n_new, smallest));
+				"best; %s, or raise --error-rate",
+				diff->n_base, diff->n_new, smallest, remedy));
 	return TRUE;
 }
 

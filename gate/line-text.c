@@ -4,6 +4,7 @@
 #include "gate/line-text.h"
 #include "lib/base/printable.h"
 #include "report/columns.h"
+#include "report/diff-splits.h"
 #include "report/figure-arithmetic.h"
 
 #include <math.h>
@@ -156,13 +157,28 @@ char *kmt_gate_verdict_text(const KmtGateVerdict *verdict)
 	}
 }
 
+char *kmt_gate_remedy_text(double rate)
+{
+	guint needed = kmt_diff_splits_needed(rate, FALSE);
+
+	return needed ? g_strdup_printf("record %u captures of each side",
+					needed)
+		      : g_strdup("no number of captures suffices");
+}
+
 char *kmt_gate_noise_text(const KmtGate *gate)
 {
 	g_autofree char *few = NULL;
 
-	if (kmt_gate_lacks_test(gate))
-		return g_strdup("unknown, because a side has one capture: the "
-				"values decide");
+	if (kmt_gate_lacks_test(gate)) {
+		g_autofree char *remedy =
+			kmt_gate_remedy_text(gate->options->rate);
+
+		return g_strdup_printf("unknown, because a side has one "
+				       "capture: each value beyond a limit "
+				       "counts; for a test, %s",
+				       remedy);
+	}
 	if (gate->smallest_rate > gate->options->rate)
 		return g_strdup_printf(
 			"%u against %u captures reach an error rate of %.3g at "
@@ -172,8 +188,8 @@ char *kmt_gate_noise_text(const KmtGate *gate)
 			gate->options->rate);
 	if (gate->n_base < 3 || gate->n_new < 3)
 		few = g_strdup_printf(" (%.3g at best)", gate->smallest_rate);
-	return g_strdup_printf("%u against %u captures; noise exceeds a rule "
-			       "with a probability of at most %.3g%s",
+	return g_strdup_printf("%u against %u captures; noise alone exceeds a "
+			       "rule with a probability of at most %.3g%s",
 			       gate->n_base, gate->n_new, gate->options->rate,
 			       few ? few : "");
 }

@@ -20,7 +20,9 @@ char *kmt_gate_line_text(const KmtGate *gate, const KmtGateVerdict *verdict,
 			 const KmtGateLine *line);
 /* Return a verdict in a few words, such as "2 of 34 lines exceed". */
 char *kmt_gate_verdict_text(const KmtGateVerdict *verdict);
-/* Describe the test for noise, which all rules share. */
+/* Return how many captures a test with an error rate needs, as advice. */
+char *kmt_gate_remedy_text(double rate);
+/* Return what is known about noise, for the whole gate. */
 char *kmt_gate_noise_text(const KmtGate *gate);
 /* Return the numbers of rules with each outcome. */
 char *kmt_gate_counts_text(const KmtGate *gate);

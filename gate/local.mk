@@ -20,6 +20,7 @@ gate_kmemtrace_gate_SOURCES = $(GATE_RULE_SOURCES) \
 	gate/line-text.c gate/line-text.h \
 	gate/main.c \
 	gate/markdown.c \
+	gate/rule-text.c \
 	gate/selection.c gate/selection.h \
 	gate/verdict.c gate/verdict.h
 gate_kmemtrace_gate_LDADD = $(KMT_REPORT_LIBS)

@@ -58,19 +58,18 @@ static gboolean write_file(const KmtGate *gate, KmtOutputFile *file,
 	return kmt_output_file_commit(file, error);
 }
 
-/* Print each rule in the form in which it was read. */
+/* Print how each rule is understood. */
 static int print_rules(const GPtrArray *rules, gboolean is_quiet)
 {
 	guint i;
 
 	for (i = 0; !is_quiet && i < rules->len; i++) {
 		const KmtGateRule *rule = rules->pdata[i];
-		g_autofree char *by = kmt_gate_rule_by(rule);
-		g_autofree char *time = kmt_gate_rule_time(rule);
+		g_autofree char *text = kmt_gate_rule_describe(rule);
+		g_autofree char *meaning = kmt_printable(text);
 		g_autofree char *name = kmt_printable(rule->name);
 
-		printf("line %u: %s: --by %s, --time %s\n", rule->line, name,
-		       by ? by : "(sums of the kinds)", time ? time : "(all)");
+		printf("line %u: %s: %s\n", rule->line, name, meaning);
 	}
 	return kmt_cli_close_stdout(PROGRAM, EXIT_PASSED);
 }

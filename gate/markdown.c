@@ -89,8 +89,11 @@ static void print_figures(const KmtGateVerdict *verdict,
 	g_autofree char *new = kmt_gate_figure_text(&line->new, unit);
 	g_autofree char *change = kmt_gate_change_text(line, unit);
 	g_autofree char *limit = kmt_gate_limit_text(line, rule);
-	g_autofree char *p = isnan(line->p) ? g_strdup("unknown")
-					    : g_strdup_printf("%.3g", line->p);
+	/* The test does not apply to a limit of the new side alone. */
+	g_autofree char *p = !isnan(line->p) ? g_strdup_printf("%.3g", line->p)
+			     : rule->condition == KMT_GATE_GROWS
+				     ? g_strdup("unknown")
+				     : g_strdup("-");
 
 	print_cell(out, base);
 	print_cell(out, new);

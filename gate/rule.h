@@ -90,5 +90,11 @@ char *kmt_gate_rule_by(const KmtGateRule *rule);
  * The caller frees the string.
  */
 char *kmt_gate_rule_time(const KmtGateRule *rule);
+/*
+ * Describe how a rule is understood: the options of kmemtrace-report that give
+ * its lines, and its limit. Names in it may have any bytes. The caller frees
+ * the string.
+ */
+char *kmt_gate_rule_describe(const KmtGateRule *rule);
 
 #endif

@@ -108,28 +108,41 @@ static gboolean is_unknown(const KmtDiff *diff, guint i, guint capture)
 	return !is_empty;
 }
 
+/* Add the reason that dimension number @i is unknown in a capture, or in all if
+ * @path is NULL. */
+static void add_unknown(KmtGateVerdict *verdict, const KmtDiff *diff, guint i,
+			const char *path)
+{
+	KmtDimension dimension = diff->by->dimensions[i];
+
+	kmt_gate_verdict_add_reason(
+		verdict,
+		g_strdup_printf("%s: no %s is known%s",
+				path ? path : "all captures",
+				kmt_dimension_title(dimension),
+				dimension == KMT_BY_DIRECTORY
+					? ": specify --vmlinux, --debug-dir or "
+					  "--source"
+					: ""));
+}
+
 void kmt_gate_check_names(KmtGateVerdict *verdict, const KmtDiff *diff)
 {
-	guint i, c;
+	guint i, c, n;
 
 	for (i = 0; i < verdict->rule->selections->len; i++) {
-		KmtDimension dimension = diff->by->dimensions[i];
-
-		for (c = 0; c < diff->captures->len; c++) {
+		for (c = n = 0; c < diff->captures->len; c++)
+			n += is_unknown(diff, i, c);
+		if (n == diff->captures->len) {
+			add_unknown(verdict, diff, i, NULL);
+			continue;
+		}
+		for (c = 0; n && c < diff->captures->len; c++) {
 			const KmtDiffCapture *capture =
 				diff->captures->pdata[c];
 
-			if (!is_unknown(diff, i, c))
-				continue;
-			kmt_gate_verdict_add_reason(
-				verdict,
-				g_strdup_printf(
-					"%s: no %s is known%s", capture->path,
-					kmt_dimension_title(dimension),
-					dimension == KMT_BY_DIRECTORY
-						? ": specify --vmlinux, "
-						  "--debug-dir or --source"
-						: ""));
+			if (is_unknown(diff, i, c))
+				add_unknown(verdict, diff, i, capture->path);
 		}
 	}
 }

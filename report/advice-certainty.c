@@ -133,8 +133,8 @@ void kmt_advice_set_certainty(const KmtAdviceContext *context,
 	judge_share(&verdict, evidence->known_share);
 	if (evidence->assumes_layout)
 		lower(&verdict, KMT_CERTAINTY_MEDIUM,
-		      "the layout of the slabs is assumed, because the capture "
-		      "does not have it");
+		      "the capture does not name its slab allocator, so SLUB "
+		      "is assumed");
 	if (evidence->doubt)
 		lower(&verdict, KMT_CERTAINTY_MEDIUM, evidence->doubt);
 	advice->certainty = verdict.level;

@@ -66,6 +66,7 @@ KmtAdviceList *kmt_advice_list_new(void)
 
 	list->findings = g_ptr_array_new_with_free_func(free_finding);
 	list->omitted = g_ptr_array_new_with_free_func(g_free);
+	list->empty = g_ptr_array_new();
 	return list;
 }
 
@@ -75,6 +76,7 @@ void kmt_advice_free(KmtAdviceList *list)
 		return;
 	g_ptr_array_unref(list->findings);
 	g_ptr_array_unref(list->omitted);
+	g_ptr_array_unref(list->empty);
 	kmt_size_classes_free(list->sizes);
 	g_free(list->model);
 	g_free(list->warning);

@@ -158,7 +158,7 @@ static void on_alloc(KmtAdvicePairs *pairs, const KmtReplay *replay,
 	if (site != KMT_ADVICE_NONE && order->last_alloc &&
 	    order->last_site != KMT_ADVICE_NONE && order->last_site != site &&
 	    links_of(pairs, order->last_slot)->id == order->last_alloc &&
-	    event->now - order->last_time <= MAX_DISTANCE_NS)
+	    (guint64)event->now - (guint64)order->last_time <= MAX_DISTANCE_NS)
 		link_objects(pairs, replay, order, event->slot, site);
 	order->last_alloc = links->id;
 	order->last_slot = event->slot;

@@ -65,7 +65,8 @@ static gboolean is_short_lived(const ShortCounts *state,
 	return event->has_task && object->has_alloc_task && event->pid &&
 	       event->pid == object->alloc_pid && !object->is_deferred &&
 	       event->now >= object->alloc_time &&
-	       (guint64)(event->now - object->alloc_time) < state->limit_ns;
+	       (guint64)event->now - (guint64)object->alloc_time <
+		       state->limit_ns;
 }
 
 static void on_event(gpointer data, G_GNUC_UNUSED const KmtReplay *replay,
@@ -181,18 +182,22 @@ static void add_reuse_change(KmtAdvice *advice, const KmtReport *report,
 {
 	g_autofree char *size = kmt_advice_exact(report, bytes);
 	g_autofree char *most = kmt_advice_figure(report, site->max_live);
+	const char *list = site->max_live > 1
+				   ? "; a task that uses several at once needs "
+				     "a list of them"
+				   : "";
 
 	kmt_advice_add_change(
 		advice, "reuse",
 		g_strdup("Keep an object for each task or CPU, and reuse it"),
 		0, 0, computation,
-		g_strdup_printf("Up to %s bytes stay allocated for each task "
-				"or CPU. The largest number of live objects "
-				"was %s. An object for each CPU must not be "
-				"used with preemption enabled, nor by an "
-				"interrupt at the same time; its old content "
-				"must not reach its next user.",
-				size, most));
+		g_strdup_printf("Up to %s bytes stay allocated for each object "
+				"that is kept. The largest number of live "
+				"objects was %s%s. An object for each CPU must "
+				"not be used with preemption enabled, nor by "
+				"an interrupt at the same time; its old "
+				"content must not reach its next user.",
+				size, most, list));
 }
 
 static void add_finding(KmtAdviceContext *context, const KmtAdviceSite *site,

@@ -164,7 +164,8 @@ static void add_cache(KmtAdviceContext *context, KmtAdvice *advice,
 			"alignment of kmalloc(). If parts of the object "
 			"are copied to or from user space, use "
 			"kmem_cache_create_usercopy(). krealloc() "
-			"cannot be used.",
+			"cannot be used. If the object is an array, "
+			"other lengths still need kmalloc().",
 			idle,
 			strstr(flags, "RECLAIMABLE")
 				? " with SLAB_RECLAIM_ACCOUNT and"

@@ -151,6 +151,9 @@ void kmt_advice_text(const KmtReport *report, FILE *out)
 		fputs("none\n", out);
 	if (n < list->findings->len)
 		fprintf(out, "(%u more)\n", list->findings->len - n);
+	for (i = 0; i < list->empty->len; i++)
+		fprintf(out, "No finding: %s.\n",
+			(const char *)list->empty->pdata[i]);
 	for (i = 0; i < list->omitted->len; i++)
 		fprintf(out, "Not examined: %s.\n",
 			(const char *)list->omitted->pdata[i]);

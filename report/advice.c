@@ -92,6 +92,17 @@ static void set_time(KmtAdviceContext *context, const KmtReplay *replay)
 	context->seconds = (double)MAX(ns, 1) / 1e9;
 }
 
+/* Add the findings of a topic, or record that it has none. */
+static void find(KmtAdviceContext *context, const KmtAdviceDetector *detector,
+		 gpointer state)
+{
+	guint n = context->list->findings->len;
+
+	detector->find(state, context);
+	if (context->list->findings->len == n)
+		g_ptr_array_add(context->list->empty, (gpointer)detector->what);
+}
+
 KmtAdviceList *kmt_advice_new(const KmtReport *report,
 			      const KmtAdviceOptions *options)
 {
@@ -128,7 +139,7 @@ KmtAdviceList *kmt_advice_new(const KmtReport *report,
 	context.replay = replay;
 	for (i = 0; i < N_DETECTORS; i++) {
 		if (!omitted[i])
-			detectors[i]->find(states[i], &context);
+			find(&context, detectors[i], states[i]);
 		if (detectors[i]->free && states[i])
 			detectors[i]->free(states[i]);
 	}

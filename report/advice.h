@@ -67,6 +67,7 @@ typedef struct {
 struct KmtAdviceList {
 	GPtrArray *findings;   /* KmtAdvice, by descending saving */
 	GPtrArray *omitted;    /* char *: what could not be examined, and why */
+	GPtrArray *empty;      /* const char *: topics without a finding */
 	guint64 duration_ns;   /* time of the figures */
 	KmtSizeClasses *sizes; /* NULL: not examined; see omitted */
 	char *model;   /* the slab allocator whose geometry was assumed */

@@ -82,19 +82,41 @@ static void list_candidates(KmtBestSizes *best, const guint64 *objects,
 	}
 }
 
-/* Compute the entry of k sizes with the largest one j. */
-static void compute_entry(KmtBestSizes *best, const KmtSizeRule *rule, guint k,
-			  guint j, guint64 cost_of_one)
+/*
+ * Return the number of the smallest candidate that may precede candidate j in a
+ * set, or j if there is none. Each larger candidate below j may also precede
+ * it, because a guarantee only sets a lower bound.
+ */
+static guint first_allowed(const KmtBestSizes *best, const KmtSizeRule *rule,
+			   guint j)
+{
+	guint low = 0, high = j;
+
+	while (low < high) {
+		guint middle = low + (high - low) / 2;
+
+		if (kmt_size_rule_allows(rule, best->candidates[middle],
+					 best->candidates[j]))
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+/* Compute the entry of k sizes with the largest one j. @first is the number of
+ * the smallest candidate that may precede j. */
+static void compute_entry(KmtBestSizes *best, guint k, guint first, guint j,
+			  guint64 cost_of_one)
 {
 	const guint64 *smaller = best->cost + (gsize)(k - 1) * best->n;
 	const guint64 *up_to = best->objects_up_to;
 	guint64 least = IMPOSSIBLE, cost;
-	guint32 size = best->candidates[j], from = NO_SIZE;
+	guint32 from = NO_SIZE;
 	guint i;
 
-	for (i = k - 2; i < j; i++) {
-		if (smaller[i] == IMPOSSIBLE ||
-		    !kmt_size_rule_allows(rule, best->candidates[i], size))
+	for (i = MAX(k - 2, first); i < j; i++) {
+		if (smaller[i] == IMPOSSIBLE)
 			continue;
 		cost = smaller[i] + (up_to[j + 1] - up_to[i + 1]) * cost_of_one;
 		if (cost < least) {
@@ -110,7 +132,7 @@ static void fill_tables(KmtBestSizes *best, const KmtSizeRule *rule)
 {
 	gsize entries = (gsize)(best->max_sizes + 1) * best->n;
 	guint64 cost_of_one;
-	guint j, k;
+	guint first, j, k;
 
 	best->cost = g_new(guint64, entries);
 	best->previous = g_new(guint32, entries);
@@ -120,12 +142,13 @@ static void fill_tables(KmtBestSizes *best, const KmtSizeRule *rule)
 		guint32 size = best->candidates[j];
 
 		cost_of_one = kmt_size_rule_cost(rule, size);
+		first = first_allowed(best, rule, j);
 		best->previous[best->n + j] = NO_SIZE;
 		if (kmt_size_rule_allows(rule, 0, size))
 			best->cost[best->n + j] =
 				best->objects_up_to[j + 1] * cost_of_one;
 		for (k = 2; k <= best->max_sizes; k++)
-			compute_entry(best, rule, k, j, cost_of_one);
+			compute_entry(best, k, first, j, cost_of_one);
 	}
 }
 

@@ -132,3 +132,17 @@ double kmt_diff_splits_smallest_p(const KmtDiffSplits *splits,
 
 	return (has_mirror ? 2.0 : 1.0) / splits->n_splits;
 }
+
+guint kmt_diff_splits_needed(double error_rate, gboolean two_sided)
+{
+	double choices = 2; /* ways to divide 2n captures into equal sides */
+	guint n = 1;
+
+	while (choices <= KMT_DIFF_MAX_SPLITS) {
+		if ((two_sided ? 2 : 1) / choices <= error_rate)
+			return MAX(n, 2);
+		n++;
+		choices *= 2 * (2.0 * n - 1) / n;
+	}
+	return 1.0 / (KMT_DIFF_RANDOM_SPLITS + 1) <= error_rate ? n : 0;
+}

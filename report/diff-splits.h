@@ -46,4 +46,10 @@ kmt_diff_splits_members(const KmtDiffSplits *splits, guint split)
 double kmt_diff_splits_smallest_p(const KmtDiffSplits *splits,
 				  gboolean two_sided);
 
+/*
+ * Return the smallest number of captures of each side with which a p-value can
+ * be at most @error_rate, or 0 if no number suffices.
+ */
+guint kmt_diff_splits_needed(double error_rate, gboolean two_sided);
+
 #endif

@@ -107,7 +107,10 @@ static void add_noise(KmtColumns *columns, const KmtDiffCell *cell)
 	char text[64];
 
 	if (cell->noise == KMT_NOISE_UNKNOWN) {
-		kmt_columns_add_text(columns, "unknown");
+		kmt_columns_add_text(columns,
+				     cell->difference.type == KMT_FIGURE_NONE
+					     ? "-"
+					     : "unknown");
 		return;
 	}
 	g_ascii_formatd(text, sizeof(text), "%.3f", cell->p);

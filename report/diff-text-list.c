@@ -195,7 +195,7 @@ static void print_title(const KmtDiff *diff, guint field, FILE *out)
 	kmt_text_print_title(out, upper);
 }
 
-/* Print how many lines exceed noise, and how many would by chance. */
+/* Print how many lines exceed noise, and how many are expected by chance. */
 static void print_chance(const KmtDiff *diff, const KmtDiffList *list,
 			 FILE *out)
 {
@@ -206,9 +206,12 @@ static void print_chance(const KmtDiff *diff, const KmtDiffList *list,
 		return;
 	g_ascii_formatd(text, sizeof(text), "%.1f", chance);
 	fprintf(out,
-		"%u of %u lines that vary exceed noise; by chance, at most %s "
-		"would on average\n",
-		list->n_exceeds, list->n_varying, text);
+		"%u of %u line%s that var%s exceed%s noise; by chance, %s or "
+		"fewer are expected\n",
+		list->n_exceeds, list->n_varying,
+		list->n_varying == 1 ? "" : "s",
+		list->n_varying == 1 ? "ies" : "y",
+		list->n_exceeds == 1 ? "s" : "", text);
 }
 
 static void fill_list(const KmtDiff *diff, KmtColumns *columns,

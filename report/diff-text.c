@@ -90,28 +90,45 @@ static void print_captures(const KmtDiff *diff, FILE *out)
 	}
 }
 
+/* Print how to get a test of the error rate @rate. */
+static void print_remedy(const KmtDiff *diff, const char *rate, FILE *out)
+{
+	guint needed =
+		kmt_diff_splits_needed(diff->plan->diff.error_rate, TRUE);
+
+	if (needed)
+		fprintf(out,
+			"record %u captures or more of each side for the error "
+			"rate %s",
+			needed, rate);
+	else
+		fprintf(out, "no number of captures reaches the error rate %s",
+			rate);
+}
+
 /* Print how the noise of the figures is known. */
 static void print_noise(const KmtDiff *diff, FILE *out)
 {
 	char rate[G_ASCII_DTOSTR_BUF_SIZE], least[G_ASCII_DTOSTR_BUF_SIZE];
 	double smallest = kmt_diff_splits_smallest_p(diff->splits, TRUE);
 
+	g_ascii_formatd(rate, sizeof(rate), "%g", diff->plan->diff.error_rate);
 	if (diff->n_base < 2 || diff->n_new < 2) {
-		fputs("Noise:   unknown: a test needs two captures or more on "
-		      "each side\n",
-		      out);
+		fputs("Noise:   unknown: ", out);
+		print_remedy(diff, rate, out);
+		fputc('\n', out);
 		return;
 	}
-	g_ascii_formatd(rate, sizeof(rate), "%g", diff->plan->diff.error_rate);
 	g_ascii_formatd(least, sizeof(least), "%.3g", smallest);
 	fprintf(out,
 		"Noise:   a difference exceeds noise if p is at most %s; the "
 		"smallest p of %u against %u captures is %s\n",
 		rate, diff->n_base, diff->n_new, least);
-	if (smallest > diff->plan->diff.error_rate)
-		fputs("         so no difference can exceed noise: record more "
-		      "captures, or raise --error-rate\n",
-		      out);
+	if (smallest > diff->plan->diff.error_rate) {
+		fputs("         so no difference can exceed noise: ", out);
+		print_remedy(diff, rate, out);
+		fputs(", or raise --error-rate\n", out);
+	}
 }
 
 static void print_matches(const KmtDiff *diff, FILE *out)

@@ -20,19 +20,14 @@ static void warn_of_unnamed(KmtDiff *diff, const KmtDiffCapture *capture)
 
 	if (!capture->unnamed)
 		return;
-	text = g_strdup_printf("%u groups have a function without a name, so "
-			       "they match only within the same build",
-			       capture->unnamed);
+	text = capture->unnamed == 1
+		       ? g_strdup("a group has a function without a name, so "
+				  "it matches only within the same build")
+		       : g_strdup_printf("%u groups have a function without a "
+					 "name, so they match only within the "
+					 "same build",
+					 capture->unnamed);
 	warn(diff, capture, text);
-}
-
-/* Return the value of a key of kmemtrace.meta, or NULL. The caller frees the
- * string. */
-static char *meta_value(const KmtDiffCapture *capture, const char *key)
-{
-	return capture->meta ? g_key_file_get_string(capture->meta, "capture",
-						     key, NULL)
-			     : NULL;
 }
 
 /* Warn if a property of a capture is not that of the first capture. A value
@@ -79,8 +74,10 @@ static void warn_of_properties(KmtDiff *diff, const KmtDiffCapture *capture)
 	guint i;
 
 	for (i = 0; i < G_N_ELEMENTS(keys); i++) {
-		g_autofree char *value = meta_value(capture, keys[i].key);
-		g_autofree char *first_value = meta_value(first, keys[i].key);
+		g_autofree char *value =
+			kmt_diff_capture_value(capture, keys[i].key);
+		g_autofree char *first_value =
+			kmt_diff_capture_value(first, keys[i].key);
 
 		compare_values(diff, capture, keys[i].what,
 			       value ? value : keys[i].absent,

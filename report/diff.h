@@ -123,6 +123,16 @@ typedef struct {
 	GPtrArray *warnings; /* char *: the warnings of its report */
 } KmtDiffCapture;
 
+/* Return the value of a key of kmemtrace.meta, or NULL. The caller frees the
+ * string. */
+static inline char *kmt_diff_capture_value(const KmtDiffCapture *capture,
+					   const char *key)
+{
+	return capture->meta ? g_key_file_get_string(capture->meta, "capture",
+						     key, NULL)
+			     : NULL;
+}
+
 /* A comparison. */
 typedef struct {
 	const KmtPlan *plan;	 /* its options; not owned */

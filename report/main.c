@@ -107,6 +107,9 @@ static int print_diff(KmtCaptureReport *report, const char *const *base,
 	g_autoptr(KmtDiff) diff = kmt_diff_read(
 		report, base, new, options->quiet ? NULL : PROGRAM, &error);
 
+	if (!diff && !(options->operands && *options->operands))
+		g_prefix_error(&error, "no operand, so the current directory "
+				       "is the new side of --diff: ");
 	if (!diff)
 		return kmt_cli_fail_error(PROGRAM, error);
 	if (!options->no_pager)

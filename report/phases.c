@@ -199,8 +199,8 @@ gboolean kmt_phases_find(const KmtPhases *phases, const char *wanted,
 	return FALSE;
 }
 
-guint64 kmt_phases_count(const KmtPhases *phases, const char *wanted,
-			 gint64 from, gint64 until)
+static guint64 count_named(const KmtPhases *phases, const char *name,
+			   gint64 from, gint64 until)
 {
 	guint n = kmt_input_marks_count(phases->marks), i;
 	guint64 count = 0;
@@ -209,9 +209,19 @@ guint64 kmt_phases_count(const KmtPhases *phases, const char *wanted,
 		gint64 time = g_array_index(phases->starts, gint64, i);
 
 		count += time >= from && time < until &&
-			 has_name(phases, i, wanted);
+			 has_name(phases, i, name);
 	}
 	return count;
+}
+
+guint64 kmt_phases_count(const KmtPhases *phases, const char *wanted,
+			 gint64 from, gint64 until)
+{
+	g_autofree char *line = g_strconcat("marker:", wanted, NULL);
+	gboolean is_name =
+		count_named(phases, wanted, G_MININT64, G_MAXINT64) > 0;
+
+	return count_named(phases, is_name ? wanted : line, from, until);
 }
 
 void kmt_phases_warn(const KmtPhases *phases, GPtrArray *warnings)

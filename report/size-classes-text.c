@@ -91,20 +91,22 @@ static void print_best(const KmtSizeClasses *classes, const KmtReport *report,
 	guint32 sizes[KMT_SIZE_SET_MAX];
 	guint64 bytes, previous = 0;
 
-	fputs("Best sets for the peak, with the bytes of all objects and the "
-	      "gain of the last size:\n",
+	fputs("Best sets for the peak, with the bytes that the objects take, "
+	      "and how many\nless than with one size fewer:\n",
 	      out);
 	for (n = first; n <= first + KMT_SIZE_CLASSES_MORE; n++) {
-		g_autofree char *total = NULL, *gain = NULL;
+		g_autofree char *total = NULL, *less = NULL;
 
 		if (n > KMT_SIZE_SET_MAX ||
 		    !kmt_best_sizes_get(best, n, sizes, &bytes))
 			continue;
 		total = kmt_advice_figure(report, bytes);
-		gain = previous ? kmt_advice_figure(report, previous - bytes)
-				: g_strdup("-");
+		less = kmt_advice_figure(report, previous - bytes);
+		fprintf(out, "  %2u sizes, %s bytes", n, total);
+		if (previous)
+			fprintf(out, ", %s less", less);
+		fputs(":\n     ", out);
 		previous = bytes;
-		fprintf(out, "  %2u sizes %s, gain %s:\n     ", n, total, gain);
 		for (i = 0; i < n; i++)
 			fprintf(out, " %u", sizes[i]);
 		fputc('\n', out);

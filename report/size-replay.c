@@ -87,13 +87,15 @@ static void simulate(SetState *state, const KmtReplayEvent *event, guint class,
 /* Add the time up to now to the sums of all sets. */
 static void pass_time(SizeReplay *sizes, gint64 now)
 {
+	double ns;
 	guint i;
 
 	if (!sizes->is_inside || now <= sizes->last)
 		return;
+	/* Damaged records can be further apart than G_MAXINT64. */
+	ns = (double)((guint64)now - (guint64)sizes->last);
 	for (i = 0; i < sizes->n; i++)
-		sizes->sets[i].area += (double)sizes->sets[i].waste.now *
-				       (double)(now - sizes->last);
+		sizes->sets[i].area += (double)sizes->sets[i].waste.now * ns;
 	sizes->last = now;
 }
 

@@ -9,6 +9,9 @@
 #define KMT_SLAB_LARGEST_ORDER 10
 /* Largest number of objects in a slab; MAX_OBJS_PER_PAGE of mm/slub.c. */
 #define KMT_SLAB_LARGEST_OBJECTS 32767
+/* Largest number of full sheaves in the barn of a node; MAX_FULL_SHEAVES of
+ * mm/slub.c. */
+#define KMT_SLAB_MAX_FULL_SHEAVES 10
 
 /*
  * Compute order, objects and the limits of a SLUB cache from geometry->size.

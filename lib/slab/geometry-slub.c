@@ -9,8 +9,6 @@
 /* Bounds of the number of partial slabs that a node keeps. */
 #define MIN_PARTIAL 5
 #define MAX_PARTIAL 10
-/* Largest number of full sheaves in the barn of a node. */
-#define MAX_FULL_SHEAVES 10
 /* Nodes of a cache in /sys/kernel/slab: a directory, 27 files, and a link with
  * the name of the cache. Each node is a struct kernfs_node of 128 bytes. */
 #define SYSFS_NODES 29
@@ -164,7 +162,8 @@ void kmt_slab_slub_overhead(const KmtSlabKernel *kernel,
 	guint64 slabs = geometry->min_partial;
 
 	if (geometry->sheaf_capacity) {
-		guint64 sheaves = 2 * (guint64)kernel->cpus + MAX_FULL_SHEAVES;
+		guint64 sheaves =
+			2 * (guint64)kernel->cpus + KMT_SLAB_MAX_FULL_SHEAVES;
 
 		bytes += kmt_slab_kmalloc_size(
 			kernel,

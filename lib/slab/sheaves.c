@@ -6,9 +6,8 @@
  */
 #include "config.h"
 
+#include "lib/slab/geometry-private.h"
 #include "lib/slab/simulator-private.h"
-
-#define MAX_FULL_SHEAVES 10
 
 /* Slabs of free objects. The capacity is geometry.sheaf_capacity. */
 typedef struct Sheaf {
@@ -154,7 +153,7 @@ static void replace_full(KmtSimulatedCache *cache, SheafCpu *cpu)
 		swap_sheaves(cpu);
 		return;
 	}
-	if (barn->n_full >= MAX_FULL_SHEAVES) {
+	if (barn->n_full >= KMT_SLAB_MAX_FULL_SHEAVES) {
 		flush(cache, cpu->spare);
 		swap_sheaves(cpu);
 		return;

@@ -155,18 +155,26 @@ static void reap(KmtSlabSimulator *simulator)
 	}
 }
 
+/* Return the time of the periodic work after @time. */
+static gint64 next_reap(gint64 time)
+{
+	/* A damaged record can have any time. */
+	return time > G_MAXINT64 - REAP_INTERVAL ? G_MAXINT64
+						 : time + REAP_INTERVAL;
+}
+
 void kmt_slab_simulator_advance(KmtSlabSimulator *simulator, gint64 time)
 {
 	if (!simulator->rules->reap)
 		return;
 	if (!simulator->next_reap)
-		simulator->next_reap = time + REAP_INTERVAL;
+		simulator->next_reap = next_reap(time);
 	for (guint i = 0; time >= simulator->next_reap && i < MOST_REAPS; i++) {
 		reap(simulator);
-		simulator->next_reap += REAP_INTERVAL;
+		simulator->next_reap = next_reap(simulator->next_reap);
 	}
 	if (time >= simulator->next_reap)
-		simulator->next_reap = time + REAP_INTERVAL;
+		simulator->next_reap = next_reap(time);
 }
 
 void kmt_slab_simulator_figures(const KmtSlabSimulator *simulator, guint number,

@@ -49,8 +49,35 @@ class Options(GateCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(done.stdout.count("\n"), examples.count("\n"))
         self.assertIn("line 1: live at mark:booted, by directory, grows by at "
-                      "most 1 % or 64 KiB: --by directory, --time ,booted\n",
+                      "most 1 % or 64 KiB: --by directory, --time ,booted: "
+                      "live grows by at most 1 % of the base or 65536 B\n",
                       done.stdout)
+
+    def test_meaning(self):
+        """--check prints all parts of a rule."""
+        for rule, meaning in (
+                ("live of kmalloc and pages for module a*,b and cpu 0-3 at 2s "
+                 "is below 1.5 KiB",
+                 "--by (sums of the kinds), --time ,2s, --cpu 0-3, --module a*,b, "
+                 "only kmalloc and pages: live is below 1536 B"),
+                ("allocs by function x* and cpu per mark:m does not grow",
+                 "--by function,cpu, --time (all), --per mark:m, only function "
+                 "x*: allocs grows by at most 0"),
+                ("frees from 1 to 2 per second at most 10",
+                 "--by (sums of the kinds), --time 1,2, --per second: frees is at "
+                 "most 10"),
+                ("frag grows by at most 2.5 % or 0.5 points",
+                 "--by (sums of the kinds), --time (all): frag grows by at most "
+                 "2.5 % of the base or 0.5 points"),
+                ("live-frag below 7 %",
+                 "--by (sums of the kinds), --time (all): live-frag is below 7 %"),
+                ("lifetime-p99 by cache stays at most 20 ms",
+                 "--by cache, --time (all): lifetime-p99 is at most 20ms"),
+                ("no leak candidate by module m",
+                 "--by module, --time (all), only module m: no leak candidate")):
+            done = run("--check", self.write("rules", rule))
+            self.assertEqual((done.stdout, done.stderr),
+                             (f"line 1: {rule}: {meaning}\n", ""))
 
     def test_rules_of_the_recipe(self):
         """docs/continuous-integration.md has a valid file of rules."""

@@ -156,6 +156,14 @@ class Markdown(GateCase):
         self.assertIn("\nBase: 1 capture of Linux 6.1.0<br>\n", plain)
         self.assertIn("\nNoise: unknown, because a side has one capture", plain)
 
+    def test_limit_of_new_side(self):
+        """No test applies to a limit of the new captures alone."""
+        base = self.live("base", alpha=100)
+        new = self.live("new", alpha=200)
+        _, text = self.markdown("live of slab below 1\n", base, new)
+        self.assertEqual(self.rows(text)[1][1], [
+            "slab", "100 B", "200 B", "+100 B, +100.00 %", "1 B", "-"])
+
     def test_hostile_names(self):
         functions = [name.replace(" ", "") for name in HOSTILE]
         base = self.record("base", functions=functions)

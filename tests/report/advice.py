@@ -99,6 +99,14 @@ class Sizes(AdviceCase):
         self.assertIn("SLAB_RECLAIM_ACCOUNT",
                       self.only("size")["changes"][0]["cost"])
 
+    def test_name(self):
+        """Caches of kmalloc() have the names that the kernel shows."""
+        self.hold(200, 1100, 2048)
+        self.assertEqual(
+            [c["change"] for c in self.only("size")["changes"]][0],
+            "Make the object 76 bytes smaller, from 1100 to 1024 bytes, which "
+            "fit kmalloc-1k")
+
     def test_none(self):
         """Sizes that fit, few objects, and sizes that differ."""
         self.hold(400, 256, 256)
@@ -109,6 +117,15 @@ class Sizes(AdviceCase):
         # The function allocates for its callers.
         self.hold(400, 200, 256, site("kmemdup"))
         self.assertEqual(self.findings(), [])
+
+    def test_allocator(self):
+        """Without a recorded allocator, that of the kernel is a guess."""
+        self.hold(400, 200, 256)
+        self.trace.allocator = ""
+        found = self.only("size")
+        self.assertEqual(found["certainty"], "medium")
+        self.assertIn("; the capture does not name its slab allocator, so SLUB is "
+                      "assumed", found["certainty_reason"])
 
     def test_release(self):
         """Without a known kernel, the sizes of kmalloc() are unknown."""
@@ -367,6 +384,20 @@ class Short(AdviceCase):
         self.churn(1500, where=site("second"), free=site("third"))
         self.assertEqual([[c["action"] for c in f["changes"]]
                           for f in self.findings()], [["reuse"], ["reuse"]])
+        cost = "The largest number of live objects was {}. "
+        for found in self.findings():
+            self.assertIn(cost.format(1), found["changes"][0]["cost"])
+
+    def test_list(self):
+        """One kept object is not enough if several are live at once."""
+        where = site("first")
+        for _ in range(500):
+            several = [self.trace.alloc(where, 512, 512) for _ in range(3)]
+            for what in several:
+                self.trace.free(what, site("third"), pid=7)
+        self.assertIn("The largest number of live objects was 3; a task that uses "
+                      "several at once needs a list of them.",
+                      self.only("short")["changes"][0]["cost"])
 
     def test_none(self):
         """Another task, an interrupt, a long life, large objects, live objects,
@@ -527,7 +558,10 @@ class Output(AdviceCase):
                           "or", "saving", "computed", "cost", "certainty"])
         self.assertIn("    saving       36572 bytes at the peak (19.6 % of the "
                       "peak of kmalloc), 36572", lost)
-        self.assertEqual(lost[-1], "(1 more)")
+        self.assertEqual(lost[-5:], [
+            "(1 more)", "No finding: half-empty caches.",
+            "No finding: frees on other CPUs.", "No finding: short-lived objects.",
+            "No finding: objects that are allocated together."])
         self.assertLessEqual(max(map(len, lost)), 80)
 
     def test_marks(self):
@@ -545,7 +579,15 @@ class Output(AdviceCase):
 
     def test_nothing(self):
         """No finding."""
-        self.assertEqual(self.text("--kind", "pages"), "none")
+        text = self.text("--kind", "pages").split("\n")
+        self.assertEqual(text[0], "none")
+        self.assertEqual([line.split(":")[0] for line in text[1:]],
+                         ["No finding"] * 6)
+        # A topic that needs a known kernel is not examined.
+        self.trace.release = "5.10.0"
+        text = self.text("--kind", "pages")
+        self.assertNotIn("No finding: sizes that kmalloc rounds up", text)
+        self.assertIn("Not examined: sizes that kmalloc rounds up: ", text)
 
     def test_refused(self):
         """Options that do not fit."""

@@ -177,7 +177,7 @@ class Matching(DiffCase):
         self.assertEqual([line.split()[4] for line in lines],
                          ["added", "removed"])
         done = report_case.run(f"--diff={base}", other)
-        self.assertIn("1 groups have a function without a name", done.stderr)
+        self.assertIn("a group has a function without a name", done.stderr)
 
 
 class Guesses(DiffCase):

@@ -143,6 +143,17 @@ class Normalised(DiffCase):
             self.rows(text, "ALLOCS PER MARK ROUND BY CALL SITE"),
             ["no difference in 1 line"])
 
+    def test_per_line(self):
+        """A name that no mark has stands for a line of user space."""
+        base = self.capture(site("f", 0x10, 8), marks=[MARKER] * 2)
+        new = self.capture(site("f", 0x10, 8), marks=[MARKER] * 4)
+        for name in ("booted", "marker:booted", "marker"):
+            text = self.diff(base, new, "--per", f"mark:{name}", "--fields",
+                             "allocs")
+            self.assertEqual(
+                self.rows(text, f"ALLOCS PER MARK {name.upper()} BY CALL SITE")[1],
+                "4.0 2.0 -2.0 0.500 kmalloc f+0x10")
+
     def test_missing_mark(self):
         """An error names the capture without the mark."""
         base = self.capture(site("f", 0x10, 8), marks=[(2, "1")])
@@ -169,8 +180,8 @@ class Noise(DiffCase):
             "base new difference ratio base +- new +- noise kind call site",
             "12 22 +10 1.833 2 4 exceeds p=0.100 kmalloc f+0x10",
             "40 40 0 1.000 0 0 within p=1.000 slab (1 more call site)",
-            "1 of 1 lines that vary exceed noise; by chance, at most 0.1 would on "
-            "average"])
+            "1 of 1 line that varies exceeds noise; by chance, 0.1 or fewer are "
+            "expected"])
 
     def test_within(self):
         """Sides that overlap are within noise."""
@@ -182,16 +193,33 @@ class Noise(DiffCase):
         """Two captures on each side cannot exceed noise at the default rate."""
         bases, news = self.captures(10, 12), self.captures(90, 92)
         text = self.diff(bases, news, "--fields", "live")
-        self.assertIn("no difference can exceed noise", text)
+        self.assertIn("no difference can exceed noise: record 3 captures or "
+                      "more of each side for the error rate 0.1, or raise "
+                      "--error-rate\n", text)
         self.assertIn(" unknown ", self.rows(text, "LIVE BY CALL SITE")[1])
         text = self.diff(bases, news, "--fields", "live", "--error-rate", "0.4")
         self.assertIn(" exceeds p=0.333 ",
                       self.rows(text, "LIVE BY CALL SITE")[1])
 
+    def test_no_figure(self):
+        """The sum of peaks is no figure, so its noise is none, either."""
+        text = self.diff(self.captures(10, 12, 14), self.captures(20, 22, 27),
+                         "--fields", "peak", "--lines", "1")
+        self.assertEqual(self.rows(text, "PEAK BY CALL SITE")[2],
+                         "- - - - - - - slab (1 more call site)")
+
     def test_one_capture(self):
         """With one capture on a side, noise is unknown."""
-        text = self.diff(self.captures(1), self.captures(2))
-        self.assertIn("Noise:   unknown", text)
+        bases, news = self.captures(1), self.captures(2)
+        for rate, remedy in (
+                ("0.4", "record 2 captures or more of each side"),
+                ("0.1", "record 3 captures or more of each side"),
+                ("0.02", "record 5 captures or more of each side"),
+                ("0.0001", "record 9 captures or more of each side"),
+                ("0.00002", "no number of captures reaches")):
+            text = self.diff(bases, news, "--error-rate", rate)
+            self.assertRegex(text, rf"(?m)^Noise:   unknown: {remedy}.* "
+                             "error rate \\S+$")
 
     def test_median_of_two(self):
         """The median of two captures may be a fraction."""
@@ -241,7 +269,7 @@ class Refused(DiffCase):
         base = self.capture(site("f", 0x10, 1))
         for option in ("--pprof=x", "--perfetto=x", "--sort=live", "--windows=3",
                        "--histogram=size", "--cross-cpu", "--marks",
-                       "--before-trace", "--raw-ip"):
+                       "--advise", "--before-trace", "--raw-ip"):
             self.refused(f"--diff={base}", base, option, usage=True,
                          message=f"{option.split('=')[0]}: not with --diff, wh")
         for option in ("--per=second", "--error-rate=0.1", "--base-vmlinux=x",
@@ -267,7 +295,9 @@ class Refused(DiffCase):
     def test_no_operand(self):
         """A comparison needs a capture that can be opened on each side."""
         base = self.capture(site("f", 0x10, 1))
-        self.refused(f"--diff={base}", cwd=self.dir, message=".: ")
+        self.refused(f"--diff={base}", cwd=self.dir,
+                     message="no operand, so the current directory is the new "
+                             "side of --diff: no cpu<n>.out in .: ")
 
     def test_current_directory(self):
         """Without an operand, the new side is the current directory."""

@@ -294,6 +294,8 @@ class SizeClasses(AdviceCase):
         for best in found["peak"]["best"]:
             if len(best["sizes"]) == len(KERNEL) + 1:
                 self.assertIn(" ".join(map(str, best["sizes"])), text)
+        self.assertRegex(text, r"(?m)^  13 sizes, \d+~ bytes:\n      8 ")
+        self.assertRegex(text, r"(?m)^  14 sizes, \d+~ bytes, \d+~ less:\n      8 ")
 
     def test_alignment(self):
         """Since Linux 6.11, a request is aligned to its largest divisor."""
@@ -306,6 +308,26 @@ class SizeClasses(AdviceCase):
             self.assertEqual(found["guarantee"],
                              "divisors" if divisors else "powers")
             self.check(found, divisors)
+
+    def test_distant_times(self):
+        """Damaged records are further apart than 2^63 ns: the mean is that of the
+        objects, and SLAB needs no time for the years between the records."""
+        self.trace.time = -2 ** 63
+        self.alloc(700)
+        self.trace.time = 2 ** 63 - 101
+        self.alloc(700)
+        for allocator in ("slub", "slab"):
+            path = self.trace.write(self.dir + "/capture")
+            meta = os.path.join(path, "kmemtrace.meta")
+            with open(meta, encoding="utf-8") as f:
+                text = f.read()
+            with open(meta, "w", encoding="utf-8") as f:
+                f.write(text.replace("allocator=slub", "allocator=" + allocator))
+            found = self.report("--advise", path)["advice"]["size_classes"]
+            for each in found["sets"]:
+                self.assertLess(0, each["waste_average"], each)
+                self.assertLessEqual(each["waste_average"],
+                                     each["waste_largest"], each)
 
     def test_omitted(self):
         """A part of the objects does not show what the sizes serve."""
