@@ -9,10 +9,6 @@
 #include "report/advice-private.h"
 #include "lib/slab/simulator.h"
 
-#include <string.h>
-
-/* Beginning of the names of the caches of reclaimable memory. */
-#define RECLAIMABLE_PREFIX "kmalloc-rcl-"
 /* A finding has at least this number of slabs and of live objects, less than
  * this share of the bytes of the slabs in live objects, and saves at least this
  * part of their pages. */
@@ -32,6 +28,7 @@ typedef struct {
 	const KmtInputCache *table; /* NULL: a cache of kmalloc() */
 	char *name;	      /* of a cache of kmalloc(), owned; else NULL */
 	guint64 size;	      /* of the objects of a cache of kmalloc() */
+	guint64 gfp;	      /* flags of an object of a cache of kmalloc() */
 	gboolean is_selected; /* the filter selects some of its objects */
 	gboolean is_recorded; /* slabinfo has the layout */
 	gboolean differs[N_SIMULATIONS]; /* the layout is not the present one */
@@ -161,7 +158,7 @@ static gboolean set_layouts(const CacheCounts *state, AdvisedCache *cache)
 				   present, &cache->is_recorded)
 			 : !kmt_slab_geometry_of_kmalloc(
 				   &layout->kernel, layout->slabs, cache->size,
-				   present, &cache->is_recorded))
+				   cache->gfp, present, &cache->is_recorded))
 		return FALSE;
 	for (i = 1; i < N_SIMULATIONS; i++)
 		cache->layouts[i] = *present;
@@ -203,7 +200,8 @@ static gboolean set_key(const CacheCounts *state, const KmtReplayClass *class,
 	if (class->kind != KMT_KIND_KMALLOC || !key->size ||
 	    key->size > kernel->kmalloc_max)
 		return FALSE;
-	key->name = kmt_slab_kmalloc_name(key->size, class->gfp_flags);
+	key->gfp = class->gfp_flags;
+	key->name = kmt_slab_kmalloc_name(key->size, key->gfp);
 	return TRUE;
 }
 
@@ -286,8 +284,8 @@ static void on_event(gpointer data, G_GNUC_UNUSED const KmtReplay *replay,
 typedef struct {
 	const AdvisedCache *cache;
 	const char *name;
-	const KmtInputSlabRow *row; /* of slabinfo, or NULL */
-	guint64 active, slabs;	    /* of all rows with these objects */
+	gboolean is_recorded;  /* slabinfo has the cache */
+	guint64 active, slabs; /* of all rows with these objects */
 	KmtSlabFigures figures[N_SIMULATIONS];
 } CacheCandidate;
 
@@ -391,47 +389,11 @@ static void add_packed(const KmtAdviceContext *context, KmtAdvice *advice,
  * capture has no slabinfo. */
 static double known_share(const CacheCandidate *c)
 {
-	if (!c->row)
+	if (!c->is_recorded)
 		return 0;
 	return c->active > c->cache->live
 		       ? (double)c->cache->live / (double)c->active
 		       : 1;
-}
-
-/*
- * Return whether a cache has the objects of kmalloc() of this size for memory
- * cgroups, for DMA, or of a random copy: "kmalloc-cg-64" for "kmalloc-64". The
- * caches of reclaimable memory are simulated separately.
- */
-static gboolean is_kmalloc_variant(const char *name, const char *kmalloc)
-{
-	const char *size = strrchr(kmalloc, '-');
-
-	return !g_str_has_prefix(kmalloc, RECLAIMABLE_PREFIX) &&
-	       !g_str_has_prefix(name, RECLAIMABLE_PREFIX) &&
-	       (g_str_has_prefix(name, "kmalloc-") ||
-		g_str_has_prefix(name, "dma-kmalloc-")) &&
-	       g_str_has_suffix(name, size);
-}
-
-/* Set the figures of slabinfo. A simulated cache of kmalloc() has the objects
- * of all variants of the cache. */
-static void set_recorded(CacheCandidate *c, const KmtInputSlabTable *slabs)
-{
-	const KmtInputSlabRow *rows;
-	guint n, i;
-
-	c->row = kmt_input_slab_table_find(slabs, c->name);
-	if (!c->row)
-		return;
-	rows = kmt_input_slab_table_get(slabs, &n);
-	for (i = 0; i < n; i++)
-		if (&rows[i] == c->row ||
-		    (!c->cache->table &&
-		     is_kmalloc_variant(rows[i].name, c->name))) {
-			c->active += rows[i].active;
-			c->slabs += rows[i].slabs;
-		}
 }
 
 /* Set the certainty by the part of the objects that the capture has. */
@@ -445,7 +407,7 @@ static void set_certainty(const KmtAdviceContext *context, KmtAdvice *advice,
 					      !c->cache->is_recorded};
 
 	evidence.known_share = known_share(c);
-	if (!c->row)
+	if (!c->is_recorded)
 		evidence.doubt = "how many objects are from before the trace "
 				 "is unknown";
 	kmt_advice_set_certainty(context, advice, &evidence);
@@ -474,7 +436,7 @@ static void add_finding(KmtAdviceContext *context, const CacheCandidate *c)
 	kmt_advice_add_number(advice, "objects_live", c->cache->live);
 	kmt_advice_add_number(advice, "slabs", c->figures[PRESENT].slabs);
 	kmt_advice_add_number(advice, "pages", c->figures[PRESENT].pages);
-	if (c->row) {
+	if (c->is_recorded) {
 		kmt_advice_add_number(advice, "slabinfo_objects", c->active);
 		kmt_advice_add_number(advice, "slabinfo_slabs", c->slabs);
 	}
@@ -507,11 +469,13 @@ static void examine(KmtAdviceContext *context, const CacheCounts *state,
 	/* slabinfo has the end of the recording, but that of a snapshot has the
 	 * time when the snapshot was saved. */
 	if (context->replay->options.stop == G_MAXINT64 && !snapshot)
-		set_recorded(&c, state->layout->slabs);
+		c.is_recorded = kmt_slab_recorded_objects(
+			state->layout->slabs, c.name, !c.cache->table,
+			&c.active, &c.slabs);
 	for (i = 0; i < N_SIMULATIONS; i++)
 		kmt_slab_simulator_figures(state->simulators[i], index,
 					   &c.figures[i]);
-	if (c.row && known_share(&c) < MIN_KNOWN)
+	if (c.is_recorded && known_share(&c) < MIN_KNOWN)
 		return;
 	if (is_half_empty(context, &c) &&
 	    (is_saving(context, &c, SMALLER) || is_saving(context, &c, PACKED)))

@@ -214,7 +214,7 @@ static gboolean set_layouts(const KmtAdviceContext *context, SizeCandidate *c)
 {
 	const KmtSlabKernel *kernel = &context->layout->kernel;
 	const KmtInputSlabTable *slabs = context->layout->slabs;
-	guint64 request = c->size->bytes_req;
+	guint64 request = c->size->bytes_req, gfp = c->site->common_flags;
 	gsize size = kmt_slab_kmalloc_size(kernel, request);
 	const KmtSlabRequest own = {.object_size = request};
 	KmtSlabGeometry usual; /* without parameters and debug options */
@@ -222,7 +222,7 @@ static gboolean set_layouts(const KmtAdviceContext *context, SizeCandidate *c)
 
 	if (request >= size || size > kernel->kmalloc_max ||
 	    !kmt_slab_geometry_compute_kmalloc(kernel, size, &usual) ||
-	    !kmt_slab_geometry_of_kmalloc(kernel, slabs, size, &c->present,
+	    !kmt_slab_geometry_of_kmalloc(kernel, slabs, size, gfp, &c->present,
 					  NULL))
 		return FALSE;
 	/* SLAB allocates the size with its padding. Other sizes are those of a
@@ -232,7 +232,7 @@ static gboolean set_layouts(const KmtAdviceContext *context, SizeCandidate *c)
 	smaller = kmt_slab_kmalloc_smaller(kernel, size);
 	c->can_shrink = smaller && request - smaller <= smaller / SHRINK_PART &&
 			kmt_slab_geometry_of_kmalloc(kernel, slabs, smaller,
-						     &c->smaller, NULL);
+						     gfp, &c->smaller, NULL);
 	c->can_have_cache = !kmt_advice_is_for_dma(context->report, c->site) &&
 			    kmt_slab_geometry_compute(kernel, &own, &c->own);
 	return TRUE;

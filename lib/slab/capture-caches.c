@@ -8,6 +8,8 @@
 #define CAPTURE "capture"
 /* The flag has this value in all kernels since 6.1. */
 #define GFP_RECLAIMABLE 0x10
+/* The caches of this name have the memory of this flag. */
+#define RECLAIMABLE_PREFIX "kmalloc-rcl-"
 /* No kernel supports more CPUs. */
 #define MAX_CPUS 65535
 
@@ -197,10 +199,11 @@ char *kmt_slab_kmalloc_name(gsize size, guint64 gfp)
 
 gboolean kmt_slab_geometry_of_kmalloc(const KmtSlabKernel *kernel,
 				      const KmtInputSlabTable *slabs,
-				      gsize size, KmtSlabGeometry *geometry,
+				      gsize size, guint64 gfp,
+				      KmtSlabGeometry *geometry,
 				      gboolean *is_recorded)
 {
-	g_autofree char *name = kmt_slab_kmalloc_name(size, 0);
+	g_autofree char *name = kmt_slab_kmalloc_name(size, gfp);
 	const KmtInputCache cache = {
 		.name = name, .object_size = size, .size = size};
 	const KmtInputSlabRow *row = kmt_input_slab_table_find(slabs, name);
@@ -211,4 +214,42 @@ gboolean kmt_slab_geometry_of_kmalloc(const KmtSlabKernel *kernel,
 		*is_recorded = found;
 	return found ||
 	       kmt_slab_geometry_compute_kmalloc(kernel, size, geometry);
+}
+
+/*
+ * Return whether the name of a cache is that of a kmalloc() cache with other
+ * memory: "kmalloc-cg-64" or "dma-kmalloc-64" for "kmalloc-64". Reclaimable
+ * memory has a name of its own.
+ */
+static gboolean is_kmalloc_variant(const char *name, const char *kmalloc)
+{
+	const char *size = strrchr(kmalloc, '-');
+
+	return size && g_str_has_suffix(name, size) &&
+	       !g_str_has_prefix(kmalloc, RECLAIMABLE_PREFIX) &&
+	       !g_str_has_prefix(name, RECLAIMABLE_PREFIX) &&
+	       (g_str_has_prefix(name, "kmalloc-") ||
+		g_str_has_prefix(name, "dma-kmalloc-"));
+}
+
+gboolean kmt_slab_recorded_objects(const KmtInputSlabTable *slabs,
+				   const char *name, gboolean is_kmalloc,
+				   guint64 *active, guint64 *n_slabs)
+{
+	const KmtInputSlabRow *cache = kmt_input_slab_table_find(slabs, name);
+	const KmtInputSlabRow *rows;
+	guint n;
+
+	*active = 0;
+	*n_slabs = 0;
+	if (!cache)
+		return FALSE;
+	rows = kmt_input_slab_table_get(slabs, &n);
+	for (guint i = 0; i < n; i++)
+		if (&rows[i] == cache ||
+		    (is_kmalloc && is_kmalloc_variant(rows[i].name, name))) {
+			*active += rows[i].active;
+			*n_slabs += rows[i].slabs;
+		}
+	return TRUE;
 }

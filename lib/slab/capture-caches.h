@@ -40,14 +40,27 @@ gboolean kmt_slab_geometry_of_cache(const KmtSlabKernel *kernel,
 
 /*
  * Set *geometry to the layout of the kmalloc() cache of this size, which
- * kmt_slab_kmalloc_size() has returned: that of its row in slabs, or else the
- * layout that the kernel would compute. Return FALSE if the size is invalid.
- * *is_recorded, unless NULL, is set to whether the layout is that of a row.
+ * kmt_slab_kmalloc_size() has returned, for these gfp flags: that of its row in
+ * slabs, or else the layout that the kernel would compute. Return FALSE if the
+ * size is invalid. *is_recorded, unless NULL, is set to whether the layout is
+ * that of a row.
  */
 gboolean kmt_slab_geometry_of_kmalloc(const KmtSlabKernel *kernel,
 				      const KmtInputSlabTable *slabs,
-				      gsize size, KmtSlabGeometry *geometry,
+				      gsize size, guint64 gfp,
+				      KmtSlabGeometry *geometry,
 				      gboolean *is_recorded);
+
+/*
+ * Set *active and *n_slabs to the figures of a cache in slabs, as
+ * KmtInputSlabRow has them. If is_kmalloc is set, add those of the other
+ * kmalloc() caches of the size: for memory cgroups, for DMA, and random copies,
+ * but not for reclaimable memory, which kmt_slab_kmalloc_name() distinguishes.
+ * Return FALSE if the cache has no row.
+ */
+gboolean kmt_slab_recorded_objects(const KmtInputSlabTable *slabs,
+				   const char *name, gboolean is_kmalloc,
+				   guint64 *active, guint64 *n_slabs);
 
 /*
  * Return the name of the kmalloc() cache for objects of this size that were

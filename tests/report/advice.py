@@ -217,7 +217,10 @@ kmalloc-2k {active} 160 2048 16 8 : tunables 0 0 0 : slabdata 10 10 0
         self.trace.capture.texts["slabinfo"] = (
             self.SLABINFO.format(active=4)
             + self.SLABINFO.format(active=7).splitlines()[-1].replace(
-                "kmalloc-", "kmalloc-cg-") + "\n")
+                "kmalloc-", "kmalloc-cg-") + "\n"
+            # Reclaimable memory is simulated separately.
+            + self.SLABINFO.format(active=60).splitlines()[-1].replace(
+                "kmalloc-", "kmalloc-rcl-") + "\n")
         found = self.only("cache")
         self.assertEqual((found["inputs"]["slabinfo_objects"],
                           found["inputs"]["slabinfo_slabs"]), (11, 20))
