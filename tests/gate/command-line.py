@@ -34,6 +34,22 @@ class Options(GateCase):
         shorts = set(re.findall(r"^  -(\w),", done.stdout, re.M))
         self.assertEqual(shorts, set(re.findall(r"Fl (\w) ,", manual)))
 
+    def test_many_commas(self):
+        """The time for a word grows with its length, not with the square."""
+        rules = self.write("rules", "live of " + "," * 400000 +
+                           "x does not grow\n")
+        self.refused("--check", rules, message="x': expected a kind",
+                     timeout=30)
+
+    def test_control_characters(self):
+        """Rules do not control the terminal."""
+        path = self.live("capture", alpha=64)
+        done = self.gate("name\x1b[31m: live by function \"\x1b]0;x\x07\" "
+                         "does not grow\n", path, path)
+        self.assertEqual(done.returncode, 3, done)
+        self.assertNotRegex(done.stdout + done.stderr, "[\x07\x1b]")
+        self.assertIn("name?[31m\n", done.stdout)
+
     def test_version(self):
         done = run("-V")
         self.assertEqual(done.returncode, 0)
