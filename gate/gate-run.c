@@ -277,6 +277,23 @@ static double smallest_rate(const KmtGate *gate)
 	return kmt_diff_splits_smallest_p(splits, FALSE);
 }
 
+/* Return FALSE with an error if a path is a pipe. */
+static gboolean refuse_pipes(char **paths, GError **error)
+{
+	struct stat status;
+
+	for (; *paths; paths++) {
+		if (!kmt_diff_is_pipe(*paths, &status))
+			continue;
+		g_set_error(error, KMT_INPUT_ERROR, KMT_INPUT_ERROR_READ,
+			    "%s: a pipe can be read only once, but these rules "
+			    "need several passes: store the capture in a file",
+			    *paths);
+		return FALSE;
+	}
+	return TRUE;
+}
+
 KmtGate *kmt_gate_run(const KmtGateOptions *options, GPtrArray *rules,
 		      GError **error)
 {
@@ -296,6 +313,9 @@ KmtGate *kmt_gate_run(const KmtGateOptions *options, GPtrArray *rules,
 	for (i = 0; i < rules->len; i++)
 		g_ptr_array_add(gate->verdicts,
 				kmt_gate_verdict_new(rules->pdata[i]));
+	if (groups->len > 1 && (!refuse_pipes(options->base, error) ||
+				!refuse_pipes(options->new, error)))
+		return NULL;
 	for (i = 0; i < groups->len; i++)
 		if (!run_group(gate, groups->pdata[i], error))
 			return NULL;

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "gate/line-text.h"
+#include "lib/base/printable.h"
 #include "lib/cli/color.h"
 
 static void print_outcome(FILE *out, KmtGateOutcome outcome)
@@ -51,12 +52,14 @@ static void print_verdict(const KmtGate *gate, const KmtGateVerdict *verdict,
 	const KmtGateRule *rule = verdict->rule;
 	guint shown = kmt_gate_shown_lines(gate, verdict), i;
 	g_autofree char *text = kmt_gate_verdict_text(verdict);
+	g_autofree char *rule_name = kmt_printable(rule->name);
+	g_autofree char *rule_text = kmt_printable(rule->text);
 
 	fputc('\n', out);
 	print_outcome(out, verdict->outcome);
-	fprintf(out, "  %s\n", rule->name);
+	fprintf(out, "  %s\n", rule_name);
 	if (!g_str_equal(rule->name, rule->text))
-		fprintf(out, "  %s\n", rule->text);
+		fprintf(out, "  %s\n", rule_text);
 	for (i = 0; i < verdict->reasons->len; i++)
 		fprintf(out, "  %s\n", (char *)verdict->reasons->pdata[i]);
 	if (verdict->outcome == KMT_GATE_UNDECIDED)

@@ -70,12 +70,20 @@ char *kmt_gate_change_text(const KmtGateLine *line, KmtGateUnit unit)
 	return g_strconcat(sign, change, ", ", number, " %", NULL);
 }
 
+/* Convert a number of ns; a limit may be larger than any time. */
+static guint64 to_ns(double limit)
+{
+	if (limit >= (double)G_MAXINT64)
+		return G_MAXINT64;
+	return (guint64)MAX(limit, 0);
+}
+
 char *kmt_gate_limit_text(const KmtGateLine *line, const KmtGateRule *rule)
 {
 	KmtGateUnit unit = kmt_gate_unit_of(rule->field);
 
 	if (unit == KMT_GATE_UNIT_TIME)
-		return kmt_format_duration((guint64)MAX(line->limit, 0));
+		return kmt_format_duration(to_ns(line->limit));
 	if (unit == KMT_GATE_UNIT_SHARE)
 		return format_real(line->limit * 100, " %");
 	return format_real(line->limit, suffix_of(unit));

@@ -3,6 +3,8 @@
 
 #include "gate/rule-words.h"
 
+#include <string.h>
+
 G_DEFINE_QUARK(kmt - gate - rule - error - quark, kmt_gate_rule_error)
 
 static void clear_word(gpointer word)
@@ -10,11 +12,9 @@ static void clear_word(gpointer word)
 	g_free(((KmtGateWord *)word)->text);
 }
 
-/* Return whether @at begins the commas at the end of a word. */
+/* Return whether a word ends before @at. */
 static gboolean ends_word(const char *at)
 {
-	while (*at == ',')
-		at++;
 	return !*at || g_ascii_isspace(*at);
 }
 
@@ -27,6 +27,7 @@ static const char *read_word(const char *line, GArray *words)
 	GString *text = g_string_new(NULL);
 	gboolean in_quotes = FALSE;
 	KmtGateWord word = {0};
+	gsize commas;
 
 	for (; *line; line++) {
 		if (*line == '"') {
@@ -34,9 +35,15 @@ static const char *read_word(const char *line, GArray *words)
 			word.is_quoted = TRUE;
 			continue;
 		}
-		if (!in_quotes && (g_ascii_isspace(*line) || ends_word(line)))
+		if (!in_quotes && g_ascii_isspace(*line))
 			break;
-		g_string_append_c(text, *line);
+		commas = in_quotes ? 0 : strspn(line, ",");
+		if (commas && ends_word(line + commas))
+			break;
+		/* Append several commas at once, which are read only once. */
+		commas = MAX(commas, 1);
+		g_string_append_len(text, line, (gssize)commas);
+		line += commas - 1;
 	}
 	while (*line == ',')
 		line++;

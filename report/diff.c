@@ -3,6 +3,8 @@
 
 #include "report/diff-private.h"
 
+#include <string.h>
+
 void kmt_diff_free(KmtDiff *diff)
 {
 	if (!diff)
@@ -59,6 +61,53 @@ static KmtDiff *new_diff(const KmtPlan *plan, guint n_base, guint n_new)
 	return diff;
 }
 
+gboolean kmt_diff_is_pipe(const char *path, struct stat *status)
+{
+	if (stat(strcmp(path, "-") == 0 ? "/dev/stdin" : path, status) != 0)
+		return FALSE;
+	return S_ISFIFO(status->st_mode) || S_ISSOCK(status->st_mode);
+}
+
+/* Return FALSE with an error if one of the paths is a pipe that @first names,
+ * too, beside @path itself. */
+static gboolean check_pipe(const char *const *first, const char *const *path,
+			   GError **error)
+{
+	struct stat status, other;
+
+	if (!kmt_diff_is_pipe(*path, &status))
+		return TRUE;
+	for (; *first; first++) {
+		if (first == path || !kmt_diff_is_pipe(*first, &other) ||
+		    status.st_dev != other.st_dev ||
+		    status.st_ino != other.st_ino)
+			continue;
+		g_set_error(error, KMT_INPUT_ERROR, KMT_INPUT_ERROR_READ,
+			    "%s: a pipe can be read only once, and the "
+			    "comparison has it twice: store the capture in a "
+			    "file",
+			    *path);
+		return FALSE;
+	}
+	return TRUE;
+}
+
+/* Check all paths of both sides. */
+static gboolean check_pipes(const char *const *base, const char *const *new,
+			    GError **error)
+{
+	const char *const *path;
+
+	for (path = base; *path; path++)
+		if (!check_pipe(base, path, error) ||
+		    !check_pipe(new, path, error))
+			return FALSE;
+	for (path = new; *path; path++)
+		if (!check_pipe(new, path, error))
+			return FALSE;
+	return TRUE;
+}
+
 /* Read a capture and add its groups to the rows. An error names the capture. */
 static gboolean read_capture(KmtDiffRows *rows, KmtCaptureReport *report,
 			     const char *path, const char *program,
@@ -98,6 +147,8 @@ KmtDiff *kmt_diff_read(KmtCaptureReport *report, const char *const *base,
 			    G_MAXUINT16);
 		return NULL;
 	}
+	if (!check_pipes(base, new, error))
+		return NULL;
 	diff = new_diff(&report->plan, n_base, n_new);
 	rows = kmt_diff_rows_new(diff);
 	report->is_base = TRUE;

@@ -11,6 +11,8 @@
 #ifndef KMEMTRACE_REPORT_DIFF_H
 #define KMEMTRACE_REPORT_DIFF_H
 
+#include <sys/stat.h>
+
 #include "report/capture-report.h"
 #include "report/diff-noise.h"
 
@@ -151,6 +153,10 @@ typedef struct {
 	GStringChunk *strings;
 	GPtrArray *memory; /* blocks that g_free() releases */
 } KmtDiff;
+
+/* Return whether a path, where "-" is standard input, is a pipe, which can be
+ * read only once. *status receives the status of the file. */
+gboolean kmt_diff_is_pipe(const char *path, struct stat *status);
 
 /*
  * Read the captures of the NULL-terminated lists and compare them with the

@@ -4,9 +4,10 @@
 
 import os
 import re
+import subprocess
 import unittest
 
-from gate_case import SRCDIR, GateCase, run
+from gate_case import PROGRAM, SRCDIR, GateCase, run
 
 
 class Options(GateCase):
@@ -33,6 +34,39 @@ class Options(GateCase):
                                                  "\n".join(items))))
         shorts = set(re.findall(r"^  -(\w),", done.stdout, re.M))
         self.assertEqual(shorts, set(re.findall(r"Fl (\w) ,", manual)))
+
+    def test_many_commas(self):
+        """The time for a word grows with its length, not with the square."""
+        rules = self.write("rules", "live of " + "," * 400000 +
+                           "x does not grow\n")
+        self.refused("--check", rules, message="x': expected a kind",
+                     timeout=30)
+
+    def test_control_characters(self):
+        """Rules do not control the terminal."""
+        path = self.live("capture", alpha=64)
+        done = self.gate("name\x1b[31m: live by function \"\x1b]0;x\x07\" "
+                         "does not grow\n", path, path)
+        self.assertEqual(done.returncode, 3, done)
+        self.assertNotRegex(done.stdout + done.stderr, "[\x07\x1b]")
+        self.assertIn("name?[31m\n", done.stdout)
+
+    def test_pipes(self):
+        """A pipe is refused if it would be read a second time, as empty."""
+        path = self.live("capture", alpha=64)
+        tar = subprocess.run(["tar", "cf", "-", "-C", path, "."], check=True,
+                             capture_output=True).stdout
+        for text, operands, status in (
+                ("live does not grow\n", ("-", "--", path), 0),
+                ("live does not grow\n", ("-", "--", "-"), 1),
+                ("live does not grow\nallocs for cpu 0 does not grow\n",
+                 ("-", "--", path), 1)):
+            done = subprocess.run([PROGRAM, self.write("rules", text),
+                                   *operands], input=tar, check=False,
+                                  capture_output=True)
+            self.assertEqual(done.returncode, status, done)
+            self.assertEqual(b"a pipe can be read only once" in done.stderr,
+                             status == 1, done)
 
     def test_version(self):
         done = run("-V")

@@ -302,6 +302,14 @@ class Order(GateCase):
                            base, 0, PASSED)
         self.assertIn("PASSED  small\n  live below 1 KiB\n", text)
 
+    def test_large_time(self):
+        """The text of a limit beyond any time is not that of 0."""
+        paths = [self.record(name, Alloc("alpha", 64, t=1, free=free))
+                 for name, free in (("base", 10), ("new", 20))]
+        text = self.judged("lifetime-p99 by function grows by at most "
+                           "999999999999999 s\n", *paths, 0, PASSED)
+        self.assertRegex(text, r"limit [1-9]\d+ ?s\n")
+
 
 if __name__ == "__main__":
     unittest.main()
