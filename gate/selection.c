@@ -149,18 +149,20 @@ void kmt_gate_check_names(KmtGateVerdict *verdict, const KmtDiff *diff)
 
 gboolean kmt_gate_is_unnamed(const KmtDiff *diff, const KmtDiffLine *line)
 {
-	const KmtDiffPlace *const *places =
-		line->new_places ? line->new_places : line->base_places;
+	const KmtDiffLocation *const *locations =
+		line->new_locations ? line->new_locations
+				    : line->base_locations;
 	guint i, f;
 
 	for (i = 0; line->texts && i < diff->by->n; i++) {
-		const KmtDiffPlace *place = places ? places[i] : NULL;
+		const KmtDiffLocation *location =
+			locations ? locations[i] : NULL;
 
 		if (diff->by->dimensions[i] == KMT_BY_FUNCTION &&
 		    g_str_has_prefix(line->texts[i], "0x"))
 			return TRUE;
-		for (f = 0; place && f < place->n; f++)
-			if (!place->frames[f].function)
+		for (f = 0; location && f < location->n; f++)
+			if (!location->frames[f].function)
 				return TRUE;
 	}
 	return FALSE;

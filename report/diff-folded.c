@@ -6,19 +6,20 @@
 
 /* Return the frames of the new side, or of the base side if the new one does
  * not have the line. */
-static const KmtDiffPlace *place_of(const KmtDiffLine *line, guint dimension)
+static const KmtDiffLocation *location_of(const KmtDiffLine *line,
+					  guint dimension)
 {
-	return line->new_places ? line->new_places[dimension]
-				: line->base_places[dimension];
+	return line->new_locations ? line->new_locations[dimension]
+				   : line->base_locations[dimension];
 }
 
 /* Print the frames of a stack, the outermost caller first. */
-static void print_stack(const KmtDiffPlace *place, FILE *out)
+static void print_stack(const KmtDiffLocation *location, FILE *out)
 {
-	guint n = place->n;
+	guint n = location->n;
 
 	while (n--) {
-		const KmtDiffFrame *frame = &place->frames[n];
+		const KmtDiffFrame *frame = &location->frames[n];
 		g_autofree char *text =
 			frame->function
 				? kmt_folded_function(frame->function,
@@ -43,7 +44,7 @@ static void print_frames(const KmtDiff *diff, const KmtDiffLine *line,
 		if (diff->by->dimensions[i] == KMT_BY_KIND)
 			continue;
 		if (diff->by->dimensions[i] == KMT_BY_STACK) {
-			print_stack(place_of(line, i), out);
+			print_stack(location_of(line, i), out);
 			continue;
 		}
 		text = g_strdup(line->texts[i]);

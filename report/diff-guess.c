@@ -85,9 +85,9 @@ static gboolean are_variants(const char *a, const char *b)
 }
 
 /* Set the score and the reason of a guess from the first functions of both
- * places. */
-static void compare_functions(Guess *guess, const KmtDiffPlace *a,
-			      const KmtDiffPlace *b, gboolean same_size)
+ * locations. */
+static void compare_functions(Guess *guess, const KmtDiffLocation *a,
+			      const KmtDiffLocation *b, gboolean same_size)
 {
 	const KmtDiffFrame *x = a->frames, *y = b->frames;
 	gsize n;
@@ -126,13 +126,13 @@ static void rate(const KmtDiff *diff, Guess *guess)
 	if (a->line.kind != b->line.kind || i == G_MAXUINT ||
 	    !has_names(diff->by->dimensions[i]))
 		return;
-	if (a->line.base_places[i] && b->line.new_places[i]) {
+	if (a->line.base_locations[i] && b->line.new_locations[i]) {
 		/* Code of one build did not move. */
-		if (kmt_diff_place_build(a->line.base_places[i]) ==
-		    kmt_diff_place_build(b->line.new_places[i]))
+		if (kmt_diff_location_build(a->line.base_locations[i]) ==
+		    kmt_diff_location_build(b->line.new_locations[i]))
 			return;
-		compare_functions(guess, a->line.base_places[i],
-				  b->line.new_places[i], same_size);
+		compare_functions(guess, a->line.base_locations[i],
+				  b->line.new_locations[i], same_size);
 	}
 	if (guess->score == 0 && same_size && count > 0.9 &&
 	    MIN(a->base.allocs, b->new.allocs) >= MIN_ALLOCS) {

@@ -205,19 +205,19 @@ static void add_fields(Document *document)
 
 /* Add the frames of dimension @number of a side; null if the side does not have
  * the line. */
-static void add_place(KmtJson *json, const char *key,
-		      const KmtDiffPlace *const *places, guint number)
+static void add_location(KmtJson *json, const char *key,
+			 const KmtDiffLocation *const *locations, guint number)
 {
-	const KmtDiffPlace *place = places ? places[number] : NULL;
+	const KmtDiffLocation *location = locations ? locations[number] : NULL;
 	guint i;
 
-	if (!place) {
+	if (!location) {
 		kmt_json_null(json, key);
 		return;
 	}
 	kmt_json_begin_array(json, key);
-	for (i = 0; i < place->n; i++) {
-		const KmtDiffFrame *frame = &place->frames[i];
+	for (i = 0; i < location->n; i++) {
+		const KmtDiffFrame *frame = &location->frames[i];
 
 		kmt_json_begin_object(json, NULL);
 		kmt_json_text(json, "function", frame->function);
@@ -245,8 +245,8 @@ static void add_texts(Document *document, const KmtDiffLine *line,
 }
 
 /* Add the frames of both sides of a dimension, if --by has the dimension. */
-static void add_places(Document *document, const char *key,
-		       KmtDimension dimension, const KmtDiffLine *line)
+static void add_locations(Document *document, const char *key,
+			  KmtDimension dimension, const KmtDiffLine *line)
 {
 	const KmtBy *by = document->diff->by;
 	guint i;
@@ -256,8 +256,8 @@ static void add_places(Document *document, const char *key,
 	if (i == by->n)
 		return;
 	kmt_json_begin_object(document->json, key);
-	add_place(document->json, "base", line->base_places, i);
-	add_place(document->json, "new", line->new_places, i);
+	add_location(document->json, "base", line->base_locations, i);
+	add_location(document->json, "new", line->new_locations, i);
 	kmt_json_end_object(document->json);
 }
 
@@ -287,8 +287,8 @@ static void add_line(Document *document, const KmtDiffLine *line)
 		add_texts(document, line, line->base_texts);
 		kmt_json_end_object(json);
 	}
-	add_places(document, "callsite_frames", KMT_BY_CALLSITE, line);
-	add_places(document, "stack_frames", KMT_BY_STACK, line);
+	add_locations(document, "callsite_frames", KMT_BY_CALLSITE, line);
+	add_locations(document, "stack_frames", KMT_BY_STACK, line);
 	kmt_json_text(json, "objects_of",
 		      line->holds_objects ? kmt_kind_name(line->objects)
 					  : NULL);

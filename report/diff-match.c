@@ -9,9 +9,9 @@
 
 /*
  * Set @key to the key of a row in all captures: its kind and its values, where
- * a place has the same code in all builds. @ordinal distinguishes rows of one
- * capture that are equal otherwise, such as the same code of a module that was
- * loaded twice.
+ * a location has the same code in all builds. @ordinal distinguishes rows of
+ * one capture that are equal otherwise, such as the same code of a module that
+ * was loaded twice.
  */
 static void set_key(GString *key, const KmtDiffRows *rows,
 		    const KmtDiffRow *row, guint ordinal)
@@ -22,11 +22,11 @@ static void set_key(GString *key, const KmtDiffRows *rows,
 	kmt_diff_key_number(key, ordinal);
 	kmt_diff_key_number(key, row->kind);
 	for (i = 0; i < rows->diff->by->n; i++) {
-		if (rows->places[i])
-			kmt_diff_key_number(key,
-					    kmt_diff_places_at(rows->places[i],
-							       row->places[i])
-						    ->code);
+		if (rows->locations[i])
+			kmt_diff_key_number(
+				key, kmt_diff_locations_at(rows->locations[i],
+							   row->locations[i])
+					     ->code);
 		else
 			kmt_diff_key_text(key, row->texts[i]);
 	}
@@ -74,20 +74,21 @@ static KmtDiffLineState *line_of(const KmtDiffRows *rows, GHashTable *index,
 	}
 }
 
-/* Return the places of a row, or NULL for a dimension that has none. */
-static const KmtDiffPlace *const *places_of(const KmtDiffRows *rows,
-					    const KmtDiffRow *row)
+/* Return the locations of a row, or NULL for a dimension that has none. */
+static const KmtDiffLocation *const *locations_of(const KmtDiffRows *rows,
+						  const KmtDiffRow *row)
 {
 	guint n = rows->diff->by->n, i;
-	const KmtDiffPlace **places = g_new0(const KmtDiffPlace *, n);
+	const KmtDiffLocation **locations = g_new0(const KmtDiffLocation *, n);
 
 	for (i = 0; i < n; i++)
-		if (rows->places[i])
-			places[i] = &kmt_diff_places_at(rows->places[i],
-							row->places[i])
-					     ->place;
-	g_ptr_array_add(rows->diff->memory, places);
-	return places;
+		if (rows->locations[i])
+			locations[i] =
+				&kmt_diff_locations_at(rows->locations[i],
+						       row->locations[i])
+					 ->location;
+	g_ptr_array_add(rows->diff->memory, locations);
+	return locations;
 }
 
 /* Add a row to its line. The first row of each side sets the values. */
@@ -111,14 +112,14 @@ static void add_row(const KmtDiffRows *rows, KmtDiffLineState *state,
 		if (line->base_texts)
 			return;
 		line->base_texts = row->texts;
-		line->base_places = places_of(rows, row);
+		line->base_locations = locations_of(rows, row);
 	} else {
 		kmt_diff_traits_add(&state->new, &row->traits, row->capture);
 		line->new_leaks += row->is_leak ? 1 : 0;
 		if (line->texts)
 			return;
 		line->texts = row->texts;
-		line->new_places = places_of(rows, row);
+		line->new_locations = locations_of(rows, row);
 	}
 }
 
@@ -126,16 +127,16 @@ static KmtDiffMatch match_of(const KmtDiff *diff, const KmtDiffLine *line)
 {
 	guint i;
 
-	if (!line->new_places)
+	if (!line->new_locations)
 		return KMT_DIFF_REMOVED;
-	if (!line->base_places)
+	if (!line->base_locations)
 		return KMT_DIFF_ADDED;
 	for (i = 0; i < diff->by->n; i++) {
 		KmtDimension dimension = diff->by->dimensions[i];
 
 		if (dimension == KMT_BY_FUNCTION || dimension == KMT_BY_OWNER
 			    ? strcmp(line->texts[i], line->base_texts[i]) != 0
-			    : line->new_places[i] != line->base_places[i])
+			    : line->new_locations[i] != line->base_locations[i])
 			return KMT_DIFF_ALIGNED;
 	}
 	return KMT_DIFF_SAME;
@@ -178,8 +179,8 @@ void kmt_diff_match_rows(KmtDiffRows *rows)
 	guint i;
 
 	for (i = 0; i < diff->by->n; i++)
-		if (rows->places[i])
-			kmt_diff_places_match(rows->places[i]);
+		if (rows->locations[i])
+			kmt_diff_locations_match(rows->locations[i]);
 	for (i = 0; i < rows->rows->len; i++) {
 		const KmtDiffRow *row =
 			&g_array_index(rows->rows, KmtDiffRow, i);

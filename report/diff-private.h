@@ -3,7 +3,7 @@
 #ifndef KMEMTRACE_REPORT_DIFF_PRIVATE_H
 #define KMEMTRACE_REPORT_DIFF_PRIVATE_H
 
-#include "report/diff-place.h"
+#include "report/diff-location.h"
 
 /* A group of one capture. */
 typedef struct {
@@ -13,8 +13,8 @@ typedef struct {
 	KmtKind objects;
 	gboolean is_leak;     /* a leak candidate */
 	const char **texts;   /* one for each dimension */
-	guint32 *places;      /* for each dimension the number in its
-			       * KmtDiffPlaces; undefined if it has none */
+	guint32 *locations;   /* for each dimension the number in its
+			       * KmtDiffLocations; undefined if it has none */
 	KmtFigure *figures;   /* one for each field, divided by --per */
 	KmtDiffTraits traits; /* figures of the group */
 } KmtDiffRow;
@@ -23,8 +23,8 @@ typedef struct {
 typedef struct {
 	KmtDiff *diff;
 	GArray *rows; /* KmtDiffRow */
-	/* For each dimension of --by its places, or NULL. */
-	KmtDiffPlaces *places[KMT_N_DIMENSIONS];
+	/* For each dimension of --by its locations, or NULL. */
+	KmtDiffLocations *locations[KMT_N_DIMENSIONS];
 	/* char *: build ID or boot ID. A capture without both has an entry of
 	 * its own, NULL. */
 	GPtrArray *builds;
@@ -39,8 +39,8 @@ KmtDiffRows *kmt_diff_rows_new(KmtDiff *diff);
 void kmt_diff_rows_free(KmtDiffRows *rows);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtDiffRows, kmt_diff_rows_free)
 
-/* Set the text and, if the dimension has places, the place of value @i of a
- * group of @build. */
+/* Set the text and, if the dimension has locations, the location of value @i of
+ * a group of @build. */
 void kmt_diff_rows_add_value(KmtDiffRows *rows, const KmtReport *report,
 			     const KmtGroup *group, guint i, guint build,
 			     KmtDiffRow *row);

@@ -21,8 +21,8 @@ static void free_capture(gpointer data)
 	g_free(c);
 }
 
-/* Return whether the values of a dimension are places. */
-static gboolean has_places(KmtDimension dimension)
+/* Return whether the values of a dimension are locations. */
+static gboolean has_locations(KmtDimension dimension)
 {
 	return dimension == KMT_BY_CALLSITE || dimension == KMT_BY_STACK ||
 	       dimension == KMT_BY_FUNCTION || dimension == KMT_BY_OWNER;
@@ -43,8 +43,8 @@ KmtDiffRows *kmt_diff_rows_new(KmtDiff *diff)
 		KmtDimension dimension = diff->by->dimensions[i];
 
 		/* A function may allocate memory of several kinds. */
-		if (has_places(dimension))
-			rows->places[i] = kmt_diff_places_new(
+		if (has_locations(dimension))
+			rows->locations[i] = kmt_diff_locations_new(
 				dimension == KMT_BY_CALLSITE ||
 					dimension == KMT_BY_STACK,
 				diff->strings, diff->memory);
@@ -59,7 +59,7 @@ void kmt_diff_rows_free(KmtDiffRows *rows)
 	if (!rows)
 		return;
 	for (i = 0; i < KMT_N_DIMENSIONS; i++)
-		kmt_diff_places_free(rows->places[i]);
+		kmt_diff_locations_free(rows->locations[i]);
 	g_ptr_array_unref(rows->builds);
 	g_ptr_array_unref(rows->absent);
 	g_ptr_array_unref(rows->memory);
@@ -228,13 +228,13 @@ typedef struct {
 
 /* Set row->holds_objects from the function that allocated. */
 static void set_objects(const KmtReport *report, KmtDimension dimension,
-			const KmtDiffPlace *place, KmtDiffRow *row)
+			const KmtDiffLocation *location, KmtDiffRow *row)
 {
 	/* An owner called the allocating function. */
-	if (dimension != KMT_BY_OWNER && place->frames[0].function)
+	if (dimension != KMT_BY_OWNER && location->frames[0].function)
 		row->holds_objects = kmt_allocator_memory_of_function(
-			report->aggregate, place->frames[0].function, row->kind,
-			TRUE, &row->objects);
+			report->aggregate, location->frames[0].function,
+			row->kind, TRUE, &row->objects);
 }
 
 /* Allocate the arrays of a row. */
@@ -243,10 +243,10 @@ static void allocate_row(KmtDiffRows *rows, KmtDiffRow *row)
 	const KmtDiff *diff = rows->diff;
 	guint n = diff->by->n, n_fields = diff->fields->len;
 	char *block = g_malloc0(n_fields * sizeof(*row->figures) +
-				n * sizeof(*row->places));
+				n * sizeof(*row->locations));
 
 	row->figures = (KmtFigure *)block;
-	row->places = (guint32 *)(block + n_fields * sizeof(*row->figures));
+	row->locations = (guint32 *)(block + n_fields * sizeof(*row->figures));
 	g_ptr_array_add(rows->memory, block);
 	/* Lines keep the texts. */
 	row->texts = g_new0(const char *, n);
@@ -269,17 +269,19 @@ static void add_row(KmtDiffRows *rows, const KmtReport *report,
 				     .bytes_alloc = t->bytes_alloc};
 	allocate_row(rows, &row);
 	for (i = 0; i < n; i++) {
-		KmtDiffBuildPlace *place;
+		KmtDiffBuildLocation *location;
 
 		kmt_diff_rows_add_value(rows, report, group, i, common->build,
 					&row);
-		if (!rows->places[i])
+		if (!rows->locations[i])
 			continue;
-		place = kmt_diff_places_at(rows->places[i], row.places[i]);
-		kmt_diff_traits_add(&place->traits, &row.traits, row.capture);
-		is_unnamed |= kmt_diff_place_is_unnamed(&place->place);
-		set_objects(report, diff->by->dimensions[i], &place->place,
-			    &row);
+		location = kmt_diff_locations_at(rows->locations[i],
+						 row.locations[i]);
+		kmt_diff_traits_add(&location->traits, &row.traits,
+				    row.capture);
+		is_unnamed |= kmt_diff_location_is_unnamed(&location->location);
+		set_objects(report, diff->by->dimensions[i],
+			    &location->location, &row);
 	}
 	for (i = 0; i < diff->fields->len; i++)
 		row.figures[i] =

@@ -111,8 +111,8 @@ static guint32 add_stack(KmtDiffRows *rows, const KmtReport *report,
 		if (j == 0)
 			start = start_of(report->symbolizer, &site, &frames[0]);
 	}
-	return kmt_diff_places_add(rows->places[i], build, frames, chain->n,
-				   start, text);
+	return kmt_diff_locations_add(rows->locations[i], build, frames,
+				      chain->n, start, text);
 }
 
 /* Return the number of the call site of a group, and set *text. */
@@ -127,9 +127,9 @@ static guint32 add_site(KmtDiffRows *rows, const KmtReport *report,
 	kmt_groups_site(report->aggregate->groups, group, &site);
 	frame = frame_of(rows->diff, report->symbolizer, &site, &description);
 	*text = intern(rows->diff, description);
-	return kmt_diff_places_add(rows->places[i], build, &frame, 1,
-				   start_of(report->symbolizer, &site, &frame),
-				   *text);
+	return kmt_diff_locations_add(
+		rows->locations[i], build, &frame, 1,
+		start_of(report->symbolizer, &site, &frame), *text);
 }
 
 void kmt_diff_rows_add_value(KmtDiffRows *rows, const KmtReport *report,
@@ -142,19 +142,19 @@ void kmt_diff_rows_add_value(KmtDiffRows *rows, const KmtReport *report,
 	KmtDiffFrame frame;
 
 	if (dimension == KMT_BY_CALLSITE) {
-		row->places[i] =
+		row->locations[i] =
 			add_site(rows, report, group, i, build, &row->texts[i]);
 		return;
 	}
 	text = kmt_groups_value(groups, group, i);
 	row->texts[i] = intern(rows->diff, text);
 	if (dimension == KMT_BY_STACK) {
-		row->places[i] = add_stack(rows, report,
-					   kmt_groups_chain(groups, group, i),
-					   i, build, row->texts[i]);
-	} else if (rows->places[i]) {
+		row->locations[i] = add_stack(
+			rows, report, kmt_groups_chain(groups, group, i), i,
+			build, row->texts[i]);
+	} else if (rows->locations[i]) {
 		frame = function_frame(rows->diff, text);
-		row->places[i] = kmt_diff_places_add(
-			rows->places[i], build, &frame, 1, 0, row->texts[i]);
+		row->locations[i] = kmt_diff_locations_add(
+			rows->locations[i], build, &frame, 1, 0, row->texts[i]);
 	}
 }

@@ -5,7 +5,7 @@
  * the figures of their groups stay in memory.
  *
  * A line is a group in all captures. Groups match by kind and by the texts of
- * their values. Call sites and stacks match across builds: see diff-place.h.
+ * their values. Call sites and stacks match across builds: see diff-location.h.
  * docs/definitions.md defines the terms.
  */
 #ifndef KMEMTRACE_REPORT_DIFF_H
@@ -33,7 +33,7 @@ typedef struct {
 	guint n;		    /* number of frames; 1 for a call site */
 	const KmtDiffFrame *frames; /* the innermost function first */
 	const char *text;	    /* as the report prints the value */
-} KmtDiffPlace;
+} KmtDiffLocation;
 
 /* How a line was found in both sides. */
 typedef enum {
@@ -82,7 +82,7 @@ struct KmtDiffLine {
 	/* For each dimension the value on each side; NULL if the dimension is
 	 * none of callsite, stack, function and owner, or the side does not
 	 * have the line. */
-	const KmtDiffPlace *const *base_places, *const *new_places;
+	const KmtDiffLocation *const *base_locations, *const *new_locations;
 	/* For each dimension the text on the base side; equal to @texts unless
 	 * the match is ALIGNED. */
 	const char *const *base_texts;

@@ -29,7 +29,7 @@ REPORT_SOURCES = \
 	report/diff-cells.c \
 	report/diff-guess.c \
 	report/diff-match.c \
-	report/diff-place.c report/diff-place.h report/diff-place-match.c \
+	report/diff-location.c report/diff-location.h report/diff-location-match.c \
 	report/diff-rows.c \
 	report/diff-values.c \
 	report/diff-warnings.c \

@@ -4,7 +4,7 @@
 #include "config.h"
 
 #include "report/diff-align.h"
-#include "report/diff-place.h"
+#include "report/diff-location.h"
 #include "report/figure-arithmetic.h"
 
 #define MAX_LENGTH 5
@@ -178,8 +178,8 @@ static gboolean do_match(const char *base, const char *new)
 {
 	g_autoptr(GStringChunk) strings = g_string_chunk_new(64);
 	g_autoptr(GPtrArray) memory = g_ptr_array_new_with_free_func(g_free);
-	g_autoptr(KmtDiffPlaces) places =
-		kmt_diff_places_new(FALSE, strings, memory);
+	g_autoptr(KmtDiffLocations) locations =
+		kmt_diff_locations_new(FALSE, strings, memory);
 	const char *sources[] = {base, new};
 	guint i;
 
@@ -188,13 +188,13 @@ static gboolean do_match(const char *base, const char *new)
 					    .position = 0x10 + i,
 					    .source = sources[i]};
 		const KmtDiffTraits traits = {1, 10, 640, 640, 1, 1};
-		guint32 n = kmt_diff_places_add(places, i, &frame, 1, 0, "f");
+		guint32 n = kmt_diff_locations_add(locations, i, &frame, 1, 0, "f");
 
-		kmt_diff_places_at(places, n)->traits = traits;
+		kmt_diff_locations_at(locations, n)->traits = traits;
 	}
-	kmt_diff_places_match(places);
-	return kmt_diff_places_at(places, 0)->code ==
-	       kmt_diff_places_at(places, 1)->code;
+	kmt_diff_locations_match(locations);
+	return kmt_diff_locations_at(locations, 0)->code ==
+	       kmt_diff_locations_at(locations, 1)->code;
 }
 
 /* Static functions of one name in two files are not the same code. */
@@ -218,6 +218,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/figures/types", test_types);
 	g_test_add_func("/align/random", test_alignments);
 	g_test_add_func("/align/long", test_long);
-	g_test_add_func("/places/files", test_files);
+	g_test_add_func("/locations/files", test_files);
 	return g_test_run();
 }

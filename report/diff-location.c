@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "report/diff-key.h"
-#include "report/diff-place.h"
+#include "report/diff-location.h"
 
 #include <string.h>
 
@@ -38,37 +38,38 @@ double kmt_diff_traits_count_ratio(const KmtDiffTraits *a,
 			(double)b->allocs * a->captures);
 }
 
-KmtDiffPlaces *kmt_diff_places_new(gboolean by_kind, GStringChunk *strings,
-				   GPtrArray *memory)
+KmtDiffLocations *kmt_diff_locations_new(gboolean by_kind,
+					 GStringChunk *strings,
+					 GPtrArray *memory)
 {
-	KmtDiffPlaces *places = g_new0(KmtDiffPlaces, 1);
+	KmtDiffLocations *locations = g_new0(KmtDiffLocations, 1);
 
-	places->by_kind = by_kind;
-	places->places = g_ptr_array_new();
-	places->index =
+	locations->by_kind = by_kind;
+	locations->locations = g_ptr_array_new();
+	locations->index =
 		g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	places->buffer = g_string_new(NULL);
-	places->strings = strings;
-	places->memory = memory;
-	return places;
+	locations->buffer = g_string_new(NULL);
+	locations->strings = strings;
+	locations->memory = memory;
+	return locations;
 }
 
-void kmt_diff_places_free(KmtDiffPlaces *places)
+void kmt_diff_locations_free(KmtDiffLocations *locations)
 {
-	if (!places)
+	if (!locations)
 		return;
-	g_hash_table_unref(places->index);
-	g_ptr_array_unref(places->places);
-	g_string_free(places->buffer, TRUE);
-	g_free(places);
+	g_hash_table_unref(locations->index);
+	g_ptr_array_unref(locations->locations);
+	g_string_free(locations->buffer, TRUE);
+	g_free(locations);
 }
 
-gboolean kmt_diff_place_is_unnamed(const KmtDiffPlace *place)
+gboolean kmt_diff_location_is_unnamed(const KmtDiffLocation *location)
 {
 	guint i;
 
-	for (i = 0; i < place->n; i++)
-		if (!place->frames[i].function)
+	for (i = 0; i < location->n; i++)
+		if (!location->frames[i].function)
 			return TRUE;
 	return FALSE;
 }
@@ -82,7 +83,7 @@ gsize kmt_diff_name_length(const char *function)
 				     : strlen(function);
 }
 
-/* Set @key to the key of a place in its build. */
+/* Set @key to the key of a location in its build. */
 static void set_key(GString *key, guint build, const KmtDiffFrame *frames,
 		    guint n, guint64 start)
 {
@@ -99,9 +100,9 @@ static void set_key(GString *key, guint build, const KmtDiffFrame *frames,
 }
 
 /*
- * Set @names to the names that places of other builds must have. An unknown
- * function has no name in other builds, so its place only has the names of its
- * own build.
+ * Set @names to the names that locations of other builds must have. An unknown
+ * function has no name in other builds, so its location only has the names of
+ * its own build.
  */
 static void set_names(GString *names, guint build, const KmtDiffFrame *frames,
 		      guint n)
@@ -125,35 +126,36 @@ static void set_names(GString *names, guint build, const KmtDiffFrame *frames,
 	}
 }
 
-guint32 kmt_diff_places_add(KmtDiffPlaces *places, guint build,
-			    const KmtDiffFrame *frames, guint n, guint64 start,
-			    const char *text)
+guint32 kmt_diff_locations_add(KmtDiffLocations *locations, guint build,
+			       const KmtDiffFrame *frames, guint n,
+			       guint64 start, const char *text)
 {
-	GString *buffer = places->buffer;
-	KmtDiffBuildPlace *place;
+	GString *buffer = locations->buffer;
+	KmtDiffBuildLocation *location;
 	KmtDiffFrame *copy;
 	gpointer found;
 	char *key;
 
 	set_key(buffer, build, frames, n, start);
-	found = g_hash_table_lookup(places->index, buffer->str);
+	found = g_hash_table_lookup(locations->index, buffer->str);
 	if (found)
 		return GPOINTER_TO_UINT(found) - 1;
 	key = g_strdup(buffer->str);
 	set_names(buffer, build, frames, n);
-	/* The frames follow the place in one block. */
-	place = g_malloc0(sizeof(*place) + n * sizeof(*frames));
-	g_ptr_array_add(places->memory, place);
-	copy = (void *)(place + 1);
+	/* The frames follow the location in one block. */
+	location = g_malloc0(sizeof(*location) + n * sizeof(*frames));
+	g_ptr_array_add(locations->memory, location);
+	copy = (void *)(location + 1);
 	memcpy(copy, frames, n * sizeof(*frames));
-	place->build = build;
-	place->start = start;
-	place->names = g_string_chunk_insert(places->strings, buffer->str);
-	place->place.n = n;
-	place->place.frames = copy;
-	place->place.text = text;
-	g_ptr_array_add(places->places, place);
-	g_hash_table_insert(places->index, key,
-			    GUINT_TO_POINTER(places->places->len));
-	return places->places->len - 1;
+	location->build = build;
+	location->start = start;
+	location->names =
+		g_string_chunk_insert(locations->strings, buffer->str);
+	location->location.n = n;
+	location->location.frames = copy;
+	location->location.text = text;
+	g_ptr_array_add(locations->locations, location);
+	g_hash_table_insert(locations->index, key,
+			    GUINT_TO_POINTER(locations->locations->len));
+	return locations->locations->len - 1;
 }

@@ -1,42 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds the places that are the same code in several builds. */
+/* Finds the locations that are the same code in several builds. */
 #include "config.h"
 
 #include "report/diff-align.h"
-#include "report/diff-place.h"
+#include "report/diff-location.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Weights of the properties of two places in their similarity. */
+/* Weights of the properties of two locations in their similarity. */
 #define SIZE_WEIGHT	0.4
 #define COUNT_WEIGHT	0.25
 #define POSITION_WEIGHT 0.35
 /* Weight of a known source line against all other properties. */
 #define SOURCE_WEIGHT 0.6
-/* Similarity of places that have nothing else in common. Such a pair is better
- * than none: the size and the count may be what changed. */
+/* Similarity of locations that have nothing else in common. Such a pair is
+ * better than none: the size and the count may be what changed. */
 #define LEAST_SIMILARITY 0.02
-/* Similarity from which places match in another order. */
+/* Similarity from which locations match in another order. */
 #define EXCHANGED_SIMILARITY 0.25
 
-/* Return the first kind of a place. */
-static guint kind_of(const KmtDiffBuildPlace *place)
+/* Return the first kind of a location. */
+static guint kind_of(const KmtDiffBuildLocation *location)
 {
-	return place->traits.kinds & -place->traits.kinds;
+	return location->traits.kinds & -location->traits.kinds;
 }
 
 /* Compare the suffixes that the compiler added to the functions, and then the
  * addresses. Parts that the compiler moved to another section are last. */
-static int compare_order(const KmtDiffBuildPlace *a, const KmtDiffBuildPlace *b)
+static int compare_order(const KmtDiffBuildLocation *a,
+			 const KmtDiffBuildLocation *b)
 {
-	const KmtDiffFrame *x = a->place.frames, *y = b->place.frames;
+	const KmtDiffFrame *x = a->location.frames, *y = b->location.frames;
 	int order = g_strcmp0(x->function, y->function);
 	guint i;
 
 	if (!order && a->start != b->start)
 		return a->start < b->start ? -1 : 1;
-	for (i = 0; !order && i < a->place.n; i++) {
+	for (i = 0; !order && i < a->location.n; i++) {
 		if (x[i].position != y[i].position)
 			return x[i].position < y[i].position ? -1 : 1;
 		order = g_strcmp0(x[i].function, y[i].function);
@@ -44,18 +45,19 @@ static int compare_order(const KmtDiffBuildPlace *a, const KmtDiffBuildPlace *b)
 	return order;
 }
 
-static gboolean same_code_name(const KmtDiffBuildPlace *a,
-			       const KmtDiffBuildPlace *b, gboolean by_kind)
+static gboolean same_code_name(const KmtDiffBuildLocation *a,
+			       const KmtDiffBuildLocation *b, gboolean by_kind)
 {
 	return strcmp(a->names, b->names) == 0 &&
 	       (!by_kind || kind_of(a) == kind_of(b));
 }
 
 /* Sort by names and kind, then by build, then by the order within the build. */
-static gint compare_places(gconstpointer a, gconstpointer b, gpointer by_kind)
+static gint compare_locations(gconstpointer a, gconstpointer b,
+			      gpointer by_kind)
 {
-	const KmtDiffBuildPlace *x = *(KmtDiffBuildPlace *const *)a;
-	const KmtDiffBuildPlace *y = *(KmtDiffBuildPlace *const *)b;
+	const KmtDiffBuildLocation *x = *(KmtDiffBuildLocation *const *)a;
+	const KmtDiffBuildLocation *y = *(KmtDiffBuildLocation *const *)b;
 	int order = strcmp(x->names, y->names);
 
 	if (order)
@@ -70,7 +72,7 @@ static gint compare_places(gconstpointer a, gconstpointer b, gpointer by_kind)
 /* ---- similarity ---- */
 
 /* Compare the offsets. Code that did not change keeps them. */
-static double position_ratio(const KmtDiffPlace *a, const KmtDiffPlace *b)
+static double position_ratio(const KmtDiffLocation *a, const KmtDiffLocation *b)
 {
 	double sum = 0;
 	guint i;
@@ -87,7 +89,7 @@ static double position_ratio(const KmtDiffPlace *a, const KmtDiffPlace *b)
  * Return the similarity of two source locations from 0 to 1, or a negative
  * value if one of them is unknown. Lines move when other lines are inserted.
  */
-static double source_ratio(const KmtDiffPlace *a, const KmtDiffPlace *b)
+static double source_ratio(const KmtDiffLocation *a, const KmtDiffLocation *b)
 {
 	const char *x = a->frames[0].source, *y = b->frames[0].source;
 	const char *colon;
@@ -109,9 +111,9 @@ static double source_ratio(const KmtDiffPlace *a, const KmtDiffPlace *b)
  * that of its name; NULL if the location is unknown or the file is not one of
  * C. The location may be in an inlined function of a header.
  */
-static const char *file_of(const KmtDiffPlace *place, gsize *length)
+static const char *file_of(const KmtDiffLocation *location, gsize *length)
 {
-	const char *source = place->frames[0].source;
+	const char *source = location->frames[0].source;
 	const char *slash = source ? strrchr(source, '/') : NULL;
 	const char *file = slash ? slash + 1 : source;
 	const char *colon = file ? strrchr(file, ':') : NULL;
@@ -123,12 +125,12 @@ static const char *file_of(const KmtDiffPlace *place, gsize *length)
 }
 
 /*
- * Return whether two places are in source files of different names: static
+ * Return whether two locations are in source files of different names: static
  * functions of one name, or code that moved. The folders may differ, because
  * those of a module contain the version or the machine of its build.
  */
-static gboolean are_in_different_files(const KmtDiffPlace *a,
-				       const KmtDiffPlace *b)
+static gboolean are_in_different_files(const KmtDiffLocation *a,
+				       const KmtDiffLocation *b)
 {
 	gsize n, m;
 	const char *x = file_of(a, &n), *y = file_of(b, &m);
@@ -136,18 +138,19 @@ static gboolean are_in_different_files(const KmtDiffPlace *a,
 	return x && y && (n != m || strncmp(x, y, n) != 0);
 }
 
-/* Return the similarity of two places with the same names; 0 if they do not
+/* Return the similarity of two locations with the same names; 0 if they do not
  * match. */
-static double similarity_of(const KmtDiffBuildPlace *a,
-			    const KmtDiffBuildPlace *b)
+static double similarity_of(const KmtDiffBuildLocation *a,
+			    const KmtDiffBuildLocation *b)
 {
-	double source = source_ratio(&a->place, &b->place);
+	double source = source_ratio(&a->location, &b->location);
 	double size = kmt_diff_traits_size_ratio(&a->traits, &b->traits);
 	double count = kmt_diff_traits_count_ratio(&a->traits, &b->traits);
-	double other = SIZE_WEIGHT * size + COUNT_WEIGHT * count +
-		       POSITION_WEIGHT * position_ratio(&a->place, &b->place);
+	double other =
+		SIZE_WEIGHT * size + COUNT_WEIGHT * count +
+		POSITION_WEIGHT * position_ratio(&a->location, &b->location);
 
-	if (are_in_different_files(&a->place, &b->place))
+	if (are_in_different_files(&a->location, &b->location))
 		return 0;
 	/* One pair that agrees counts more than two that agree by half. */
 	other = other * other * other;
@@ -160,28 +163,28 @@ static double similarity_of(const KmtDiffBuildPlace *a,
 
 /* The sequences of an alignment. */
 typedef struct {
-	KmtDiffBuildPlace **known; /* of earlier builds, with codes */
-	KmtDiffBuildPlace **added; /* of one build */
+	KmtDiffBuildLocation **known; /* of earlier builds, with codes */
+	KmtDiffBuildLocation **added; /* of one build */
 	guint n, m;
-	guint *pair; /* for each known place its partner, or UNPAIRED */
-} PlacePair;
+	guint *pair; /* for each known location its partner, or UNPAIRED */
+} LocationPair;
 
 static double pair_similarity(gconstpointer user, guint i, guint j)
 {
-	const PlacePair *p = user;
+	const LocationPair *p = user;
 
 	return similarity_of(p->known[i], p->added[j]);
 }
 
-/* The places without a partner. */
+/* The locations without a partner. */
 typedef struct {
-	const PlacePair *all;
+	const LocationPair *all;
 	GArray *known, *added; /* guint: numbers in *all */
-} LeftPlaces;
+} LeftLocations;
 
 static double left_similarity(gconstpointer user, guint i, guint j)
 {
-	const LeftPlaces *left = user;
+	const LeftLocations *left = user;
 	double similarity =
 		pair_similarity(left->all, g_array_index(left->known, guint, i),
 				g_array_index(left->added, guint, j));
@@ -189,10 +192,10 @@ static double left_similarity(gconstpointer user, guint i, guint j)
 	return similarity >= EXCHANGED_SIMILARITY ? similarity : 0;
 }
 
-/* Collect the places without a partner. */
-static void collect_left(LeftPlaces *left)
+/* Collect the locations without a partner. */
+static void collect_left(LeftLocations *left)
 {
-	const PlacePair *p = left->all;
+	const LocationPair *p = left->all;
 	g_autofree gboolean *paired = g_new0(gboolean, p->m);
 	guint i;
 
@@ -208,9 +211,9 @@ static void collect_left(LeftPlaces *left)
 			g_array_append_val(left->added, i);
 }
 
-/* Pair the places that are left and are very similar, in their order. Return
+/* Pair the locations that are left and are very similar, in their order. Return
  * whether there was any. */
-static gboolean pair_left(PlacePair *p, LeftPlaces *left)
+static gboolean pair_left(LocationPair *p, LeftLocations *left)
 {
 	guint n, i;
 	g_autofree guint *pair = NULL;
@@ -230,12 +233,12 @@ static gboolean pair_left(PlacePair *p, LeftPlaces *left)
 	return any;
 }
 
-/* Pair places that the compiler exchanged: each further alignment of the places
- * that are left finds another block of code. */
-static void pair_exchanged(PlacePair *p)
+/* Pair locations that the compiler exchanged: each further alignment of the
+ * locations that are left finds another block of code. */
+static void pair_exchanged(LocationPair *p)
 {
-	LeftPlaces left = {p, g_array_new(FALSE, FALSE, sizeof(guint)),
-			   g_array_new(FALSE, FALSE, sizeof(guint))};
+	LeftLocations left = {p, g_array_new(FALSE, FALSE, sizeof(guint)),
+			      g_array_new(FALSE, FALSE, sizeof(guint))};
 
 	while (pair_left(p, &left))
 		;
@@ -244,11 +247,12 @@ static void pair_exchanged(PlacePair *p)
 }
 
 /*
- * Give each added place the code of its partner, or else a new code, and insert
- * places without a partner into the known places after the places that precede
- * them. Return the new number of known places. @known has room for n + m.
+ * Give each added location the code of its partner, or else a new code, and
+ * insert locations without a partner into the known locations after the
+ * locations that precede them. Return the new number of known locations. @known
+ * has room for n + m.
  */
-static guint merge_added(const PlacePair *p, KmtDiffBuildPlace **known,
+static guint merge_added(const LocationPair *p, KmtDiffBuildLocation **known,
 			 guint32 *n_codes)
 {
 	g_autofree gboolean *paired = g_new0(gboolean, p->m);
@@ -275,20 +279,20 @@ static guint merge_added(const PlacePair *p, KmtDiffBuildPlace **known,
 	return total;
 }
 
-/* Set the codes of the places from @begin to @end, which have the same names
+/* Set the codes of the locations from @begin to @end, which have the same names
  * and are sorted by build. */
-static void match_names(KmtDiffBuildPlace **begin, KmtDiffBuildPlace **end,
-			guint32 *n_codes)
+static void match_names(KmtDiffBuildLocation **begin,
+			KmtDiffBuildLocation **end, guint32 *n_codes)
 {
-	g_autofree KmtDiffBuildPlace **known =
-		g_new(KmtDiffBuildPlace *, (gsize)(end - begin));
+	g_autofree KmtDiffBuildLocation **known =
+		g_new(KmtDiffBuildLocation *, (gsize)(end - begin));
 	guint n = 0;
 
 	while (begin < end) {
-		g_autofree KmtDiffBuildPlace **before =
+		g_autofree KmtDiffBuildLocation **before =
 			g_memdup2(known, n * sizeof(*known));
 		g_autofree guint *pair = g_new(guint, MAX(n, 1));
-		PlacePair p = {before, begin, n, 0, pair};
+		LocationPair p = {before, begin, n, 0, pair};
 
 		while (begin + p.m < end &&
 		       begin[p.m]->build == (*begin)->build)
@@ -301,22 +305,23 @@ static void match_names(KmtDiffBuildPlace **begin, KmtDiffBuildPlace **end,
 	}
 }
 
-void kmt_diff_places_match(KmtDiffPlaces *places)
+void kmt_diff_locations_match(KmtDiffLocations *locations)
 {
-	guint n = places->places->len, m;
-	g_autofree KmtDiffBuildPlace **sorted =
-		g_new(KmtDiffBuildPlace *, MAX(n, 1));
-	KmtDiffBuildPlace **at = sorted, **end = sorted + n;
+	guint n = locations->locations->len, m;
+	g_autofree KmtDiffBuildLocation **sorted =
+		g_new(KmtDiffBuildLocation *, MAX(n, 1));
+	KmtDiffBuildLocation **at = sorted, **end = sorted + n;
 	guint32 n_codes = 0;
 	guint i;
 
 	for (i = 0; i < n; i++)
-		sorted[i] = places->places->pdata[i];
-	g_qsort_with_data(sorted, (gint)n, sizeof(KmtDiffBuildPlace *),
-			  compare_places, GINT_TO_POINTER(places->by_kind));
+		sorted[i] = locations->locations->pdata[i];
+	g_qsort_with_data(sorted, (gint)n, sizeof(KmtDiffBuildLocation *),
+			  compare_locations,
+			  GINT_TO_POINTER(locations->by_kind));
 	for (; at < end; at += m) {
 		for (m = 1; at + m < end; m++)
-			if (!same_code_name(*at, at[m], places->by_kind))
+			if (!same_code_name(*at, at[m], locations->by_kind))
 				break;
 		match_names(at, at + m, &n_codes);
 	}
