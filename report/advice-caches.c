@@ -5,8 +5,10 @@
  */
 #include "config.h"
 
+#include "lib/base/hash.h"
 #include "lib/base/printable.h"
 #include "report/advice-private.h"
+#include "report/index.h"
 #include "lib/slab/simulator.h"
 
 /* A finding has at least this number of slabs and of live objects, less than
@@ -45,6 +47,8 @@ typedef struct {
 	KmtInputTables *tables; /* NULL: the records have no caches */
 	KmtSlabSimulator *simulators[N_SIMULATIONS];
 	GArray *caches; /* AdvisedCache; the index is that in the simulators */
+	KmtIndex index; /* of caches, by table and name */
+	guint64 seed;
 	GArray *of_class; /* guint32: index + 1 of the cache of a class; 0: not
 			   * known yet; KMT_ADVICE_NONE: none */
 	GArray *handles;  /* Handles by slot */
@@ -53,6 +57,29 @@ typedef struct {
 static void clear_cache(gpointer data)
 {
 	g_free(((AdvisedCache *)data)->name);
+}
+
+static AdvisedCache *cache_at(const CacheCounts *state, guint i)
+{
+	return &g_array_index(state->caches, AdvisedCache, i);
+}
+
+static guint64 hash_cache(const CacheCounts *state, const AdvisedCache *cache)
+{
+	return kmt_hash(state->seed, cache->size ^ (gsize)cache->table);
+}
+
+static guint64 cache_hash(gconstpointer user, guint32 number)
+{
+	return hash_cache(user, cache_at(user, number));
+}
+
+static gboolean cache_equal(gconstpointer user, guint32 number,
+			    gconstpointer key)
+{
+	const AdvisedCache *x = cache_at(user, number), *y = key;
+
+	return x->table == y->table && g_strcmp0(x->name, y->name) == 0;
 }
 
 static gpointer new (const KmtAdviceContext *context)
@@ -69,6 +96,8 @@ static gpointer new (const KmtAdviceContext *context)
 			kmt_slab_simulator_new(&context->layout->kernel);
 	state->caches = g_array_new(FALSE, FALSE, sizeof(AdvisedCache));
 	g_array_set_clear_func(state->caches, clear_cache);
+	state->seed = kmt_hash_seed();
+	kmt_index_init(&state->index, cache_hash, cache_equal);
 	state->of_class = g_array_new(FALSE, TRUE, sizeof(guint32));
 	state->handles = g_array_new(FALSE, FALSE, sizeof(Handles));
 	return state;
@@ -82,15 +111,11 @@ static void free_state(gpointer data)
 	for (i = 0; i < N_SIMULATIONS; i++)
 		kmt_slab_simulator_free(state->simulators[i]);
 	kmt_input_tables_free(state->tables);
+	kmt_index_clear(&state->index);
 	g_array_unref(state->caches);
 	g_array_unref(state->of_class);
 	g_array_unref(state->handles);
 	g_free(state);
-}
-
-static AdvisedCache *cache_at(const CacheCounts *state, guint i)
-{
-	return &g_array_index(state->caches, AdvisedCache, i);
 }
 
 /* ---- layouts ---- */
@@ -170,18 +195,6 @@ static gboolean set_layouts(const CacheCounts *state, AdvisedCache *cache)
 
 /* ---- simulation ---- */
 
-/* Return the index of a known cache, or the number of caches. */
-static guint find_known(const CacheCounts *state, const AdvisedCache *key)
-{
-	guint i;
-
-	for (i = 0; i < state->caches->len; i++)
-		if (cache_at(state, i)->table == key->table &&
-		    g_strcmp0(cache_at(state, i)->name, key->name) == 0)
-			break;
-	return i;
-}
-
 /* Set the fields that identify the cache of a class. Return FALSE if the
  * objects are from no cache, or from an unknown one. */
 static gboolean set_key(const CacheCounts *state, const KmtReplayClass *class,
@@ -209,16 +222,20 @@ static gboolean set_key(const CacheCounts *state, const KmtReplayClass *class,
 static guint32 find_cache(CacheCounts *state, const KmtReplayClass *class)
 {
 	AdvisedCache key = {0};
-	guint known, i;
+	guint64 hash;
+	guint32 found;
+	guint i;
 
 	if (!set_key(state, class, &key))
 		return KMT_ADVICE_NONE;
-	known = find_known(state, &key);
-	if (known < state->caches->len || !set_layouts(state, &key)) {
+	hash = hash_cache(state, &key);
+	found = kmt_index_find(&state->index, state, hash, &key);
+	if (found != KMT_INDEX_NONE || !set_layouts(state, &key)) {
 		clear_cache(&key);
-		return known < state->caches->len ? known + 1 : KMT_ADVICE_NONE;
+		return found != KMT_INDEX_NONE ? found + 1 : KMT_ADVICE_NONE;
 	}
 	g_array_append_val(state->caches, key);
+	kmt_index_add(&state->index, state, hash);
 	for (i = 0; i < N_SIMULATIONS; i++)
 		kmt_slab_simulator_add(state->simulators[i], &key.layouts[i]);
 	return state->caches->len;
