@@ -90,8 +90,9 @@ struct KmtDiffLine {
 	 * @objects: see allocator-memory.h. */
 	gboolean holds_objects;
 	KmtKind objects;
-	/* Of a REMOVED line the ADDED line that may be the same code, and vice
-	 * versa: a guess. NULL: none. Figures of both lines stay separate. */
+	/* A line of the other side that may be the same code: an ADDED line for
+	 * a REMOVED one, and the reverse. This is a guess, so the figures of
+	 * both lines stay separate. NULL: none. */
 	const KmtDiffLine *guess;
 	const char *guess_reason; /* static; NULL without a guess */
 	KmtDiffCell *cells;	  /* one for each of KmtDiff.fields */
