@@ -332,15 +332,3 @@ void kmt_gate_free(KmtGate *gate)
 	g_ptr_array_unref(gate->warnings);
 	g_free(gate);
 }
-
-guint kmt_gate_count(const KmtGate *gate, KmtGateOutcome outcome)
-{
-	guint i, n = 0;
-
-	for (i = 0; i < gate->verdicts->len; i++) {
-		const KmtGateVerdict *verdict = gate->verdicts->pdata[i];
-
-		n += verdict->outcome == outcome;
-	}
-	return n;
-}

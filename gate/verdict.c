@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
+#include "gate/gate.h"
 #include "gate/verdict.h"
 #include "lib/base/printable.h"
 
@@ -93,4 +94,16 @@ void kmt_gate_line_free(KmtGateLine *line)
 	g_free(line->name);
 	g_free(line->guess);
 	g_free(line);
+}
+
+guint kmt_gate_count(const KmtGate *gate, KmtGateOutcome outcome)
+{
+	guint i, n = 0;
+
+	for (i = 0; i < gate->verdicts->len; i++) {
+		const KmtGateVerdict *verdict = gate->verdicts->pdata[i];
+
+		n += verdict->outcome == outcome;
+	}
+	return n;
 }

@@ -188,7 +188,8 @@ static gboolean do_match(const char *base, const char *new)
 					    .position = 0x10 + i,
 					    .source = sources[i]};
 		const KmtDiffTraits traits = {1, 10, 640, 640, 1, 1};
-		guint32 n = kmt_diff_locations_add(locations, i, &frame, 1, 0, "f");
+		guint32 n =
+			kmt_diff_locations_add(locations, i, &frame, 1, 0, "f");
 
 		kmt_diff_locations_at(locations, n)->traits = traits;
 	}
