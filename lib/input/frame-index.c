@@ -35,10 +35,6 @@ guint kmt_input_frame_index_find(const KmtInputFrameIndex *index, guint64 at)
 
 #ifdef HAVE_LIBZSTD
 
-/* After a damaged part, kmemtraced's next frame begins at a multiple of this
- * number of bytes. */
-#define ALIGN_BYTES 4096
-
 /*
  * Maximum number of positions after damaged parts at which a header is tried,
  * so that the time is proportional to the file size for hostile data, too.
@@ -77,19 +73,21 @@ static HeaderResult read_header(const HeaderReader *r, gsize at,
 	return HEADER_OK;
 }
 
-/* Return the position of the next frame with content after a damaged part that
- * begins at @at, or the size of the file if there is none. */
+/*
+ * Return the position of the next frame with content after a damaged part that
+ * begins at @at, or the size of the file if there is none.
+ */
 static gsize find_next(HeaderReader *r, gsize at)
 {
 	static const guint8 magic[] = {0x28, 0xb5, 0x2f, 0xfd};
+	const guint8 *found;
 	KmtInputFrame frame;
 
-	for (at = (at | (ALIGN_BYTES - 1)) + 1;
-	     at < r->n && r->n - at > sizeof(magic) && r->tries < MAX_TRIES;
-	     at += ALIGN_BYTES) {
-		if (memcmp(r->data + at, magic, sizeof(magic)) != 0)
-			continue;
-		r->tries++;
+	while ((found = memmem(r->data + at + 1, r->n - at - 1, magic,
+			       sizeof(magic)))) {
+		at = (gsize)(found - r->data);
+		if (r->tries++ == MAX_TRIES)
+			break;
 		if (read_header(r, at, &frame) == HEADER_OK && frame.size)
 			return at;
 	}

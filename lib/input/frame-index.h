@@ -38,8 +38,7 @@ typedef struct {
  * if the data does not begin with a frame, if the content size of a frame is
  * unknown or exceeds KMT_INPUT_MAX_FRAME_BYTES, or if libzstd cannot be used.
  * Skippable frames have no content. After a part without a valid header, the
- * index continues with the next frame whose position is a multiple of 4096
- * bytes. The caller frees the index.
+ * index continues with the next frame. The caller frees the index.
  */
 KmtInputFrameIndex *kmt_input_frame_index_new(const guint8 *data, gsize n);
 void kmt_input_frame_index_free(KmtInputFrameIndex *index);

@@ -188,11 +188,12 @@ gboolean kmt_input_decompress_file(KmtInputCpuFile *file, gboolean *is_tar,
 		head = head_of(file, &n);
 	} else if (end && is_compressed_suffix(end)) {
 		/* The file has the suffix of a compressed file, but not the
-		 * signature. Usually such a file is empty, or its beginning is
-		 * missing. */
+		 * signature. Usually such a file is empty, because a recording
+		 * ended before its first frame, or its beginning is missing. */
 		kmt_input_cpu_file_set_defect(
-			file, "the file is not compressed as its "
-			      "name suggests");
+			file, n ? "the file is not compressed as its "
+				  "name suggests"
+				: "the file is empty");
 		g_clear_pointer(&file->stream, kmt_input_record_stream_free);
 		file->map = NULL;
 		file->size = 0;

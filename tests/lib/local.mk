@@ -40,7 +40,8 @@ EXTRA_DIST += \
 	tests/lib/top_case.py \
 	tests/lib/top_compare.py \
 	tests/lib/tmux_case.py \
-	tests/lib/trace_dat_files.py
+	tests/lib/trace_dat_files.py \
+	tests/lib/zstd_frames.py
 
 check_PROGRAMS += tests/lib/preload-malloc.so
 tests_lib_preload_malloc_so_SOURCES = tests/lib/preload-malloc.c
