@@ -11,9 +11,12 @@
 
 /*
  * Maximum size of the content of a frame in bytes. A file with a larger frame
- * is read as a stream, so that a small file cannot claim much memory.
+ * is read as a stream, so that a small file cannot claim much memory. The
+ * fuzzers use a smaller number.
  */
+#ifndef KMT_INPUT_MAX_FRAME_BYTES
 #define KMT_INPUT_MAX_FRAME_BYTES ((gsize)4 << 20)
+#endif
 
 /* A frame that has content. Positions and sizes are in bytes. */
 typedef struct {

@@ -123,6 +123,17 @@ class Frames(InputCase):
                                       zstd_frames.frames(data, 64 * n), files),
                           self.directory("plain-" + name, files))
 
+    def test_no_records(self):
+        """A CPU without events, and a recording that was killed before a frame."""
+        for complete, packed in (("true", zstd_frames.frame(b"") +
+                                  zstd_frames.seek_table([(13, 0)])),
+                                 ("false", b"")):
+            files = self.files(complete)
+            files["cpu1.out"] = b""
+            self.same(self.packed("none" + complete, lambda data: (
+                zstd_frames.frames(data, 999 * SIZE) if data else packed), files),
+                self.directory("plain-none" + complete, files))
+
     def test_parts_of_records(self):
         """An incomplete record at the end, and frames that end within records."""
         files = self.files()

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A buffer with a reference count. */
-#ifndef KMEMTRACE_INPUT_BUFFER_H
-#define KMEMTRACE_INPUT_BUFFER_H
+#ifndef KMEMTRACE_INPUT_SHARED_BUFFER_H
+#define KMEMTRACE_INPUT_SHARED_BUFFER_H
 
 #include <glib.h>
 

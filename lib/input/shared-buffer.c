@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
-#include "lib/input/buffer.h"
+#include "lib/input/shared-buffer.h"
 
 KmtInputBuffer *kmt_input_buffer_new(gsize n)
 {
