@@ -165,15 +165,15 @@ static struct {
 	int compress_level;
 } given;
 
-/* GOptionArgFunc of --stacks[=DEPTH]. */
+/* GOptionArgFunc of --stacks[=DEPTH]. An empty text selects the default. */
 static gboolean parse_stacks(const char *name, const char *text, gpointer data,
 			     GError **error)
 {
 	guint64 depth = 0;
 
 	given.stacks = TRUE;
-	if (text && !g_ascii_string_to_unsigned(text, 10, 1, STACK_DEPTH_MAX,
-						&depth, NULL)) {
+	if (*text && !g_ascii_string_to_unsigned(text, 10, 1, STACK_DEPTH_MAX,
+						 &depth, NULL)) {
 		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
 			    "--stacks '%s' is not a number of callers from 1 "
 			    "to %d",

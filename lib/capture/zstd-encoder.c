@@ -13,8 +13,8 @@ gboolean kmt_zstd_parse_level(const char *text, int *level, GError **error)
 {
 	guint64 n = KMT_ZSTD_LEVEL_DEFAULT;
 
-	if (text && !g_ascii_string_to_unsigned(text, 10, 1, KMT_ZSTD_LEVEL_MAX,
-						&n, NULL)) {
+	if (*text && !g_ascii_string_to_unsigned(
+			     text, 10, 1, KMT_ZSTD_LEVEL_MAX, &n, NULL)) {
 		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
 			    "--compress '%s' is not a level from 1 to %d", text,
 			    KMT_ZSTD_LEVEL_MAX);

@@ -29,8 +29,8 @@
 #define KMT_ZSTD_LEVEL_DEFAULT 1
 
 /*
- * Parse the argument of an option --compress[=LEVEL], where NULL is the
- * default. Return FALSE and set an error of G_OPTION_ERROR on a mistake.
+ * Parse the value of an option --compress[=LEVEL], where "" is the default.
+ * Return FALSE and set an error of G_OPTION_ERROR on a mistake.
  */
 gboolean kmt_zstd_parse_level(const char *text, int *level, GError **error);
 
