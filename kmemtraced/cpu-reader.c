@@ -482,6 +482,7 @@ void kmtd_reader_gone(KmtdReader *reader)
 void kmtd_reader_abandon(KmtdReader *reader)
 {
 	atomic_store(&reader->abandon, true);
+	kmt_capture_cpu_writer_abandon(reader->writer);
 	wake(reader->wake_fd);
 }
 

@@ -378,10 +378,14 @@ int kmt_capture_cpu_writer_finish(KmtCaptureCpuWriter *writer)
 	return writer->error;
 }
 
+void kmt_capture_cpu_writer_abandon(KmtCaptureCpuWriter *writer)
+{
+	if (writer->sink && writer->sink->class->discard)
+		writer->sink->class->discard(writer->sink);
+}
+
 void kmt_capture_cpu_writer_discard(KmtCaptureCpuWriter *writer)
 {
-	if (!writer->closed && writer->sink && writer->sink->class->discard)
-		writer->sink->class->discard(writer->sink);
 	writer->closed = true;
 	figure_add(&writer->unsaved, writer->fill);
 	writer->fill = 0;

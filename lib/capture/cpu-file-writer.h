@@ -150,6 +150,13 @@ int kmt_capture_cpu_writer_wait_ms(const KmtCaptureCpuWriter *writer);
 /* Write all remaining complete records. An incomplete one counts as unsaved. */
 int kmt_capture_cpu_writer_finish(KmtCaptureCpuWriter *writer);
 
+/*
+ * Stop the sink from writing what it has received, while the thread that writes
+ * may wait for it. That thread then calls kmt_capture_cpu_writer_discard(). Any
+ * thread may call this function.
+ */
+void kmt_capture_cpu_writer_abandon(KmtCaptureCpuWriter *writer);
+
 /* Stop writing: buffered bytes and all further bytes count as unsaved. */
 void kmt_capture_cpu_writer_discard(KmtCaptureCpuWriter *writer);
 

@@ -35,7 +35,8 @@ typedef struct {
 	int (*error)(KmtCaptureCpuSink *sink);
 	/* Write all received records. Return 0 or a negative errno. */
 	int (*finish)(KmtCaptureCpuSink *sink);
-	/* Drop the received records that are not written yet. */
+	/* Drop the received records that are not written yet. Any thread may
+	 * call this function. */
 	void (*discard)(KmtCaptureCpuSink *sink);
 	/* After finish: wait until the records are on the disk. Return 0 or a
 	 * negative errno. */

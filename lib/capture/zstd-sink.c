@@ -20,11 +20,10 @@
 
 /*
  * Compression is too slow if the reader has waited longer than this since the
- * queue was last empty, or if the queue needs more than this to be compressed.
- * The buffers of the kernel hold 0.25 s of 10^6 events/s on one CPU.
+ * queue was last empty, or is about to wait longer than this for one group of
+ * frames. The buffers of the kernel hold 0.25 s of 10^6 events/s on one CPU.
  */
-#define MAX_WAIT_US    20000
-#define MAX_BACKLOG_US 100000
+#define MAX_WAIT_US 20000
 
 /* The thread calls few functions and has no large variables on its stack. */
 #define STACK_BYTES (256 * 1024)
@@ -39,12 +38,12 @@ typedef struct {
 	KmtZstdFile *file;
 	KmtZstdEncoder *encoder;
 	gsize record_bytes;
-	int error; /* negative errno of the first failure, or 0 */
+	atomic_int error; /* negative errno of the first failure, or 0 */
 	bool is_finished;
 } SimpleSink;
 
 typedef struct {
-	SimpleSink simple; /* with a thread, error is protected by mutex */
+	SimpleSink simple;
 	pthread_t thread;
 	bool has_thread;
 
@@ -61,12 +60,20 @@ typedef struct {
 	bool is_late; /* compression is too slow, until the queue is empty */
 } ThreadSink;
 
+/* Set the error, unless there is one. r: 0 or a negative errno. */
+static void set_error(SimpleSink *sink, int r)
+{
+	int none = 0;
+
+	atomic_compare_exchange_strong(&sink->error, &none, r);
+}
+
 /*
  * Write the records to the file, and count those that are not in the file as
- * lost. Return 0 or a negative errno.
+ * lost.
  */
-static int append(SimpleSink *sink, const guint8 *records, gsize n_bytes,
-		  bool is_stored)
+static void append(SimpleSink *sink, const guint8 *records, gsize n_bytes,
+		   bool is_stored)
 {
 	gsize n_done;
 	int r = kmt_zstd_file_append(sink->file, sink->encoder, records,
@@ -74,7 +81,7 @@ static int append(SimpleSink *sink, const guint8 *records, gsize n_bytes,
 				     &n_done);
 
 	atomic_fetch_add(&sink->base.lost, n_bytes - n_done);
-	return r;
+	set_error(sink, r);
 }
 
 /* ---- without a thread ---- */
@@ -84,17 +91,18 @@ static int simple_write(KmtCaptureCpuSink *base, KmtCaptureBuffer *buffer,
 {
 	SimpleSink *sink = (SimpleSink *)base;
 
-	if (sink->error)
-		return sink->error;
+	int r = atomic_load(&sink->error);
+
 	/* A failure is returned by the next call, because the sink has counted
 	 * which of these records are lost. */
-	sink->error = append(sink, buffer->data, n_bytes, false);
-	return 0;
+	if (r == 0)
+		append(sink, buffer->data, n_bytes, false);
+	return r;
 }
 
 static int simple_error(KmtCaptureCpuSink *base)
 {
-	return ((SimpleSink *)base)->error;
+	return atomic_load(&((SimpleSink *)base)->error);
 }
 
 /* Write the seek table, if the file has all records. */
@@ -102,10 +110,10 @@ static int simple_finish(KmtCaptureCpuSink *base)
 {
 	SimpleSink *sink = (SimpleSink *)base;
 
-	if (sink->error == 0 && !sink->is_finished)
-		sink->error = kmt_zstd_file_finish(sink->file);
+	if (atomic_load(&sink->error) == 0 && !sink->is_finished)
+		set_error(sink, kmt_zstd_file_finish(sink->file));
 	sink->is_finished = true;
-	return sink->error;
+	return atomic_load(&sink->error);
 }
 
 static int simple_sync(KmtCaptureCpuSink *base)
@@ -171,8 +179,8 @@ static bool must_store(ThreadSink *sink)
 		sink->waited_us = 0;
 		sink->is_late = false;
 	} else if (sink->waited_us > MAX_WAIT_US ||
-		   sink->n_queued * kmt_zstd_file_encode_us(file) >
-			   MAX_BACKLOG_US) {
+		   (sink->n_empty <= 1 &&
+		    kmt_zstd_file_encode_us(file) > MAX_WAIT_US)) {
 		sink->is_late = true;
 	}
 	return sink->is_late && kmt_zstd_file_stores_faster(file);
@@ -194,17 +202,14 @@ static void write_first(ThreadSink *sink)
 {
 	FullBuffer full = dequeue(sink);
 	bool is_stored = must_store(sink);
-	int r = sink->simple.error;
 
-	if (r) {
+	if (atomic_load(&sink->simple.error)) {
 		atomic_fetch_add(&sink->simple.base.lost, full.n_bytes);
 	} else {
 		pthread_mutex_unlock(&sink->mutex);
-		r = append(&sink->simple, full.buffer.data, full.n_bytes,
-			   is_stored);
+		append(&sink->simple, full.buffer.data, full.n_bytes,
+		       is_stored);
 		pthread_mutex_lock(&sink->mutex);
-		if (sink->simple.error == 0)
-			sink->simple.error = r;
 	}
 	sink->empty[sink->n_empty++] = full.buffer;
 	pthread_cond_signal(&sink->has_empty);
@@ -243,23 +248,12 @@ static int thread_write(KmtCaptureCpuSink *base, KmtCaptureBuffer *buffer,
 		pthread_cond_wait(&sink->has_empty, &sink->mutex);
 	if (start_us)
 		sink->waited_us += g_get_monotonic_time() - start_us;
-	r = sink->simple.error;
+	r = atomic_load(&sink->simple.error);
 	if (r == 0) {
 		sink->queue[sink->n_queued++] = (FullBuffer){*buffer, n_bytes};
 		*buffer = sink->empty[--sink->n_empty];
 		pthread_cond_signal(&sink->has_work);
 	}
-	pthread_mutex_unlock(&sink->mutex);
-	return r;
-}
-
-static int thread_error(KmtCaptureCpuSink *base)
-{
-	ThreadSink *sink = (ThreadSink *)base;
-	int r;
-
-	pthread_mutex_lock(&sink->mutex);
-	r = sink->simple.error;
 	pthread_mutex_unlock(&sink->mutex);
 	return r;
 }
@@ -296,12 +290,7 @@ static int thread_finish(KmtCaptureCpuSink *base)
 
 static void thread_discard(KmtCaptureCpuSink *base)
 {
-	ThreadSink *sink = (ThreadSink *)base;
-
-	pthread_mutex_lock(&sink->mutex);
-	if (sink->simple.error == 0)
-		sink->simple.error = -ECANCELED;
-	pthread_mutex_unlock(&sink->mutex);
+	set_error((SimpleSink *)base, -ECANCELED);
 }
 
 static void thread_free(KmtCaptureCpuSink *base)
@@ -318,7 +307,7 @@ static void thread_free(KmtCaptureCpuSink *base)
 
 static const KmtCaptureCpuSinkClass thread_class = {
 	.write = thread_write,
-	.error = thread_error,
+	.error = simple_error,
 	.finish = thread_finish,
 	.discard = thread_discard,
 	.sync = simple_sync,
