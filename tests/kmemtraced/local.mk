@@ -6,6 +6,7 @@ KMEMTRACED_TESTS = \
 	tests/kmemtraced/boot-scripts.py \
 	tests/kmemtraced/buffers.py \
 	tests/kmemtraced/command.py \
+	tests/kmemtraced/compress-random.py \
 	tests/kmemtraced/compress.py \
 	tests/kmemtraced/directory-errors.py \
 	tests/kmemtraced/directory-owner.py \
