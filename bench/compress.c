@@ -63,7 +63,7 @@ static int compress(const char *path, const char *folder, int level,
 		cost->seconds += cpu_seconds() - start;
 	}
 	if (r == 0)
-		r = kmt_zstd_file_finish(file);
+		r = kmt_zstd_file_finish(file, encoder);
 	kmt_zstd_file_figures(file, &frames);
 	kmt_zstd_file_free(file);
 	unlinkat(dir_fd, "compressed.zst", 0);

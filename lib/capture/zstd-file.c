@@ -183,7 +183,25 @@ int kmt_zstd_file_append(KmtZstdFile *file, KmtZstdEncoder *encoder,
 	return r;
 }
 
-int kmt_zstd_file_finish(KmtZstdFile *file)
+/* Append a frame without content. Return 0 or a negative errno. */
+static int append_empty_frame(KmtZstdFile *file, KmtZstdEncoder *encoder)
+{
+	SeekEntry entry;
+	gsize n_frame;
+	int r;
+
+	kmt_zstd_encoder_reset(encoder);
+	r = kmt_zstd_encode(encoder, NULL, 0, false, &n_frame);
+	if (r == 0)
+		r = write_group(file, encoder);
+	entry = make_entry(n_frame, 0);
+	if (r == 0)
+		g_array_append_val(file->entries, entry);
+	return r;
+}
+
+/* Write the seek table. Return 0 or a negative errno. */
+static int append_table(KmtZstdFile *file)
 {
 	gsize n_entries = file->entries->len * sizeof(SeekEntry);
 	gsize n_bytes = SEEK_HEADER_BYTES + n_entries + SEEK_FOOTER_BYTES;
@@ -201,8 +219,17 @@ int kmt_zstd_file_finish(KmtZstdFile *file)
 	memcpy(footer, &n, sizeof(n));
 	footer[sizeof(n)] = 0;
 	memcpy(footer + sizeof(n) + 1, &magic, sizeof(magic));
-	kmt_capture_direct_file_set_direct(&file->file, false);
 	return append_bytes(file, table, n_bytes);
+}
+
+int kmt_zstd_file_finish(KmtZstdFile *file, KmtZstdEncoder *encoder)
+{
+	int r = 0;
+
+	kmt_capture_direct_file_set_direct(&file->file, false);
+	if (file->entries->len == 0)
+		r = append_empty_frame(file, encoder);
+	return r ? r : append_table(file);
 }
 
 int kmt_zstd_file_sync(KmtZstdFile *file)

@@ -40,8 +40,12 @@ int kmt_zstd_file_append(KmtZstdFile *file, KmtZstdEncoder *encoder,
 			 const guint8 *records, gsize n_bytes,
 			 gsize record_bytes, bool is_stored, gsize *n_done);
 
-/* Write the seek table. Return 0 or a negative errno. */
-int kmt_zstd_file_finish(KmtZstdFile *file);
+/*
+ * Write the seek table. An empty frame precedes the table of a file without
+ * records, because not all programs recognise a file of zstd by a seek table.
+ * Return 0 or a negative errno.
+ */
+int kmt_zstd_file_finish(KmtZstdFile *file, KmtZstdEncoder *encoder);
 
 /* Wait until the file is on the disk. Return 0 or a negative errno. */
 int kmt_zstd_file_sync(KmtZstdFile *file);

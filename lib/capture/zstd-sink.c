@@ -111,7 +111,8 @@ static int simple_finish(KmtCaptureCpuSink *base)
 	SimpleSink *sink = (SimpleSink *)base;
 
 	if (atomic_load(&sink->error) == 0 && !sink->is_finished)
-		set_error(sink, kmt_zstd_file_finish(sink->file));
+		set_error(sink,
+			  kmt_zstd_file_finish(sink->file, sink->encoder));
 	sink->is_finished = true;
 	return atomic_load(&sink->error);
 }
@@ -283,9 +284,12 @@ static int thread_finish(KmtCaptureCpuSink *base)
 {
 	ThreadSink *sink = (ThreadSink *)base;
 
+	int r;
+
 	join(sink);
+	r = simple_finish(base);
 	free_memory(sink);
-	return simple_finish(base);
+	return r;
 }
 
 static void thread_discard(KmtCaptureCpuSink *base)

@@ -112,11 +112,13 @@ class Compress(CompressTest):
         self.assertIn("--stream writes no capture", done.stderr)
 
     def test_no_record(self):
-        """A file without records is a seek table."""
-        self.make_kernel(cpus=(0,))
-        self.end(self.start("--compress"))
-        self.assertEqual(self.size(), 17)
+        """A file without records is an empty frame and a seek table."""
+        self.make_kernel(cpus=(0, 1))
+        self.kernel.feed(1, records(5))
+        self.run_to_end("--compress", "-w", "0.1")
+        self.assertEqual(self.size(), 13 + 25)
         self.assertEqual(self.complete((0,))[1][0], b"")
+        self.capture()
 
     def test_no_library(self):
         """Without libzstd, nothing is recorded and no directory remains."""
