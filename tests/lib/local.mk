@@ -3,6 +3,7 @@
 EXTRA_DIST += \
 	tests/lib/advice_case.py \
 	tests/lib/boot_case.py \
+	tests/lib/compress_case.py \
 	tests/lib/ctf_files.py \
 	tests/lib/damaged_pages.py \
 	tests/lib/diff_case.py \
