@@ -43,81 +43,96 @@ void kmt_record_filter_init(KmtRecordFilter *filter,
 				kmt_input_tables_has_stacks(tables);
 }
 
-/* Return the place where n is stored if it is known. */
-static inline guint32 *known_number(KmtKnownNumbers *known, guint32 n)
+/* Return the index of the number n in KmtKnownNumbers. */
+static inline guint known_index(guint32 n)
 {
-	return &known->numbers[n * 0x9e3779b1u >> (32 - KMT_KNOWN_NUMBER_BITS)];
+	return n * 0x9e3779b1u >> (32 - KMT_KNOWN_NUMBER_BITS);
 }
 
-/* Look up a task, because the search in the table takes longer. */
-static inline gboolean is_known_task(KmtRecordFilter *filter, guint32 pid)
+/* Look up a task in the table. Whether the table has a task does not depend on
+ * the time. */
+static G_GNUC_NO_INLINE gboolean find_task(KmtRecordFilter *filter, guint32 pid)
 {
-	guint32 *known = known_number(&filter->tasks, pid);
 	KmtInputNameConfidence class;
 
-	if (G_LIKELY(*known == pid))
-		return TRUE;
-	/* Whether the table has the task does not depend on the time. */
 	kmt_input_tables_task_name(filter->tables, pid, 0, &class);
 	if (class == KMT_INPUT_NAME_UNKNOWN)
 		return FALSE;
-	*known = pid;
+	filter->tasks.numbers[known_index(pid)] = pid;
 	return TRUE;
 }
 
-static inline gboolean is_known_stack(KmtRecordFilter *filter, guint32 stack)
+static G_GNUC_NO_INLINE gboolean find_stack(KmtRecordFilter *filter,
+					    guint32 stack)
 {
-	guint32 *known = known_number(&filter->stacks, stack);
 	guint n;
 
-	if (G_LIKELY(*known == stack))
-		return TRUE;
 	if (stack != KMEMTRACE_STACK_NONE &&
 	    !kmt_input_tables_stack(filter->tables, stack, &n))
 		return FALSE;
-	*known = stack;
+	filter->stacks.numbers[known_index(stack)] = stack;
+	return TRUE;
+}
+
+static G_GNUC_NO_INLINE gboolean find_cache(KmtRecordFilter *filter,
+					    guint number)
+{
+	const KmtInputCache *cache =
+		kmt_input_tables_cache(filter->tables, number);
+
+	if (!cache)
+		return FALSE;
+	filter->caches[number % KMT_KNOWN_CACHES] = *cache;
 	return TRUE;
 }
 
 /* Return whether the cache of a record fits, regardless of the clock tolerance.
  */
-static inline gboolean is_right_cache(const KmtRecordFilter *filter,
-				      const RawOwnerEvent *event)
+static inline gboolean is_right_cache(KmtRecordFilter *filter,
+				      const RawOwnerEvent *event,
+				      gboolean is_free)
 {
-	const KmtInputCache *cache;
+	const guint number = event->cache;
+	const KmtInputCache *cache = &filter->caches[number % KMT_KNOWN_CACHES];
 
 	if (event->v1.type_id != KMEMTRACE_TYPE_CACHE)
 		return FALSE;
 	if (!filter->checks_caches)
 		return TRUE;
-	cache = kmt_input_tables_cache(filter->tables, event->cache);
-	if (!cache || event->v1.timestamp < cache->created ||
-	    event->v1.timestamp > cache->destroyed)
+	if (G_UNLIKELY(cache->number != number) && !find_cache(filter, number))
 		return FALSE;
-	return event->v1.event_id == KMEMTRACE_EVENT_FREE ||
-	       (event->v1.bytes_req <= cache->object_size &&
-		event->v1.bytes_alloc == cache->size);
+	return event->v1.timestamp >= cache->created &&
+	       event->v1.timestamp <= cache->destroyed &&
+	       (is_free | ((event->v1.bytes_req <= cache->object_size) &
+			   (event->v1.bytes_alloc == cache->size)));
 }
 
 /* Test the rules of the owner fields and of the stack. */
 static inline gboolean is_right_owner(KmtRecordFilter *filter,
-				      const guint8 *record)
+				      const guint8 *record, gboolean is_free)
 {
 	const RawOwnerEvent *event = (const RawOwnerEvent *)record;
-	guint flags = event->flags, known = KMEMTRACE_FLAGS_V2;
+	const guint32 pid = event->pid;
+	const guint unknown_flags = ~KMEMTRACE_FLAGS_V2 |
+				    (KMEMTRACE_FLAG_ACCOUNT & -(guint)is_free);
 
-	if (event->v1.event_id == KMEMTRACE_EVENT_FREE)
-		known &= ~KMEMTRACE_FLAG_ACCOUNT;
-	if (G_UNLIKELY(flags & ~known))
+	if (G_UNLIKELY(event->flags & unknown_flags))
 		return FALSE;
 	if (event->cache != KMEMTRACE_CACHE_NONE &&
-	    G_UNLIKELY(!is_right_cache(filter, event)))
+	    G_UNLIKELY(!is_right_cache(filter, event, is_free)))
 		return FALSE;
 	if (filter->checks_tasks &&
-	    G_UNLIKELY(!is_known_task(filter, event->pid)))
+	    G_UNLIKELY(filter->tasks.numbers[known_index(pid)] != pid) &&
+	    !find_task(filter, pid))
 		return FALSE;
-	return !filter->checks_stacks ||
-	       is_known_stack(filter, kmt_input_record_stack(record, FALSE));
+	if (filter->checks_stacks) {
+		guint32 stack = kmt_input_record_stack(record, FALSE);
+
+		return G_LIKELY(filter->stacks.numbers[known_index(stack)] ==
+				stack) ||
+		       find_stack(filter, stack);
+	}
+	return TRUE;
 }
 
 const guint8 *kmt_record_filter_skip(KmtRecordFilter *filter,
@@ -143,7 +158,8 @@ const guint8 *kmt_record_filter_skip(KmtRecordFilter *filter,
 			       !(right_sizes & 1) || !event->ptr ||
 			       event->timestamp < now))
 			break;
-		if (has_owners && G_UNLIKELY(!is_right_owner(filter, next)))
+		if (has_owners &&
+		    G_UNLIKELY(!is_right_owner(filter, next, head & 1)))
 			break;
 		now = event->timestamp;
 	}

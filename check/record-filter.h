@@ -13,6 +13,9 @@
 /* log2 of the size of KmtKnownNumbers. */
 #define KMT_KNOWN_NUMBER_BITS 10
 
+/* Number of caches that a filter stores. */
+#define KMT_KNOWN_CACHES 256
+
 /*
  * Numbers that were found in a table, at the index of their hash. 0 is always
  * known, because it means the idle task, or no stack.
@@ -31,7 +34,10 @@ typedef struct {
 	guint stride;	    /* distance of the records in bytes */
 	gboolean has_owners;
 	gboolean checks_caches, checks_tasks, checks_stacks;
+	/* Results of searches in the tables, which take longer. A cache is at
+	 * the index of its number modulo the size. */
 	KmtKnownNumbers tasks, stacks;
+	KmtInputCache caches[KMT_KNOWN_CACHES];
 } KmtRecordFilter;
 
 /* Initialise a filter for the records of file. tables must outlive it. */
