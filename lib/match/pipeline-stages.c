@@ -61,71 +61,52 @@ gboolean kmt_match_stage_merge(KmtMatchPipeline *p, KmtMatchPipelineBlock *work)
 	return TRUE;
 }
 
-/* Find the probable entries of a batch of events, and prefetch their memory. */
-static void prefetch_entries(KmtMatchTable *table, const KmtMatchEvent *items,
-			     guint n, KmtMatchEntry **entries)
+/* Prefetch the homes of a batch of events. */
+static void prefetch_homes(const KmtMatchTable *table,
+			   const KmtMatchEvent *items, guint n,
+			   KmtMatchEntry **homes)
 {
-	const KmtMatchSlotGroup *groups[KMT_MATCH_PREFETCH_BATCH];
-	guint missed[KMT_MATCH_PREFETCH_BATCH], n_missed = 0, k;
+	guint k;
 
-	for (k = 0; k < n; k++) {
-		guint64 hash = items[k].hash;
-
-		entries[k] = *kmt_match_table_cached_entry(table, hash);
-		/* Without a branch, because a cache miss cannot be predicted.
-		 */
-		missed[n_missed] = k;
-		n_missed += entries[k]->hash != hash;
-	}
-	for (k = 0; k < n_missed; k++)
-		groups[k] = kmt_match_table_prefetch_slot(
-			table, items[missed[k]].hash);
-	for (k = 0; k < n_missed; k++) {
-		guint64 hash = items[missed[k]].hash;
-
-		entries[missed[k]] = *kmt_match_table_cached_entry(table,
-								   hash) =
-			kmt_match_table_prefetch_entry(table, hash, groups[k]);
-	}
+	for (k = 0; k < n; k++)
+		homes[k] = kmt_match_table_prefetch(table, items[k].hash);
 }
 
 static void match(KmtMatchShard *shard, KmtMatchEvent *items, guint n,
-		  KmtMatchEntry **entries)
+		  KmtMatchEntry **homes)
 {
 	KmtMatcher *m = shard->matcher;
-	guint64 n_closed = m->table.n_closed;
 	guint k;
 
 	for (k = 0; k < n; k++) {
 		KmtMatchEvent *item = &items[k];
+		KmtMatchEntry *e =
+			kmt_match_table_at(&m->table, homes[k], item->hash);
 
-		if (G_LIKELY(kmt_match_fast_path(m, item, entries[k],
-						 &n_closed)))
+		if (G_LIKELY(kmt_match_fast_path(item, e)))
 			continue;
-		m->table.n_closed = n_closed;
 		shard->item = item;
-		kmt_match_slow_path(m, entries[k], item);
-		n_closed = m->table.n_closed;
+		kmt_match_slow_path(m, e, item);
 	}
-	m->table.n_closed = n_closed;
 }
 
 void kmt_match_stage_match(KmtMatchShard *shard, KmtMatchPipelineBlock *work)
 {
 	KmtMatchShardBlock *shard_block = &work->shard_blocks[shard->number];
 	KmtMatchTable *table = &shard->matcher->table;
-	KmtMatchEntry *entries[2][KMT_MATCH_PREFETCH_BATCH];
+	KmtMatchEntry *homes[2][KMT_MATCH_PREFETCH_BATCH];
 	KmtMatchEvent *items = shard_block->items;
 	guint left = shard_block->n, n, n_next, now = 0;
 
 	shard->work = work;
 	shard_block->n_slow_events = 0;
+	kmt_match_table_reclaim(table);
 	n = MIN(left, KMT_MATCH_PREFETCH_BATCH);
-	prefetch_entries(table, items, n, entries[now]);
+	prefetch_homes(table, items, n, homes[now]);
 	for (; n; left -= n, items += n, n = n_next, now = !now) {
 		n_next = MIN(left - n, KMT_MATCH_PREFETCH_BATCH);
-		prefetch_entries(table, items + n, n_next, entries[!now]);
-		match(shard, items, n, entries[now]);
+		prefetch_homes(table, items + n, n_next, homes[!now]);
+		match(shard, items, n, homes[now]);
 	}
 	shard->item = NULL;
 	kmt_matcher_advance(shard->matcher,
