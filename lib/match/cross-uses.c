@@ -105,15 +105,14 @@ void kmt_match_cross_uses_set(KmtMatchCrossUses *uses, guint64 hash,
 		.hash = hash, .time = time, .space = (guint8)(space + 1)};
 }
 
-const gint64 *kmt_match_cross_uses_get(const KmtMatchCrossUses *uses,
-				       guint64 hash, KmtInputNamespace space,
-				       gint64 now)
+gboolean kmt_match_cross_uses_has(const KmtMatchCrossUses *uses, guint64 hash,
+				  KmtInputNamespace space, gint64 now)
 {
 	const KmtMatchCrossUse *use = first_place(uses, hash);
 	guint i;
 
 	for (i = 0; i < SEARCH && use->space; i++, use++)
 		if (is_of(use, hash, space))
-			return is_current(uses, use, now) ? &use->time : NULL;
-	return NULL;
+			return is_current(uses, use, now);
+	return FALSE;
 }

@@ -33,11 +33,9 @@ void kmt_match_cross_uses_clear(KmtMatchCrossUses *uses);
 void kmt_match_cross_uses_set(KmtMatchCrossUses *uses, guint64 hash,
 			      KmtInputNamespace space, gint64 time, gint64 now);
 
-/* Return the time of an address, or NULL if there is none, or it is longer ago
- * than the clock tolerance. The result is valid until the next call of
- * kmt_match_cross_uses_set(). */
-const gint64 *kmt_match_cross_uses_get(const KmtMatchCrossUses *uses,
-				       guint64 hash, KmtInputNamespace space,
-				       gint64 now);
+/* Return whether the time of an address is within the clock tolerance before
+ * now. */
+gboolean kmt_match_cross_uses_has(const KmtMatchCrossUses *uses, guint64 hash,
+				  KmtInputNamespace space, gint64 now);
 
 #endif

@@ -86,25 +86,21 @@ gboolean kmt_match_is_contended(const KmtMatcher *m, const KmtMatchEntry *e,
 	if (e->last_file != file)
 		return kmt_match_time_distance(e->last_ts, m->now) <=
 		       m->tolerance;
-	return e->flags & KMT_MATCH_ENTRY_SHARED &&
-	       kmt_match_cross_uses_get(
-		       &m->cross_uses, e->hash,
-		       kmt_input_namespace_of(kmt_match_entry_type(e)), m->now);
+	return kmt_match_cross_uses_has(
+		&m->cross_uses, e->hash,
+		kmt_input_namespace_of(kmt_match_entry_type(e)), m->now);
 }
 
 void kmt_match_entry_touch(KmtMatcher *m, KmtMatchEntry *e, guint16 file)
 {
-	/* The CPU of last_file becomes another CPU. */
+	/* The CPU of last_file becomes another CPU. An older time in cross_uses
+	 * need not be removed: it is beyond the tolerance if last_ts is. */
 	if (e->last_file != file &&
-	    kmt_match_time_distance(e->last_ts, m->now) <= m->tolerance) {
+	    kmt_match_time_distance(e->last_ts, m->now) <= m->tolerance)
 		kmt_match_cross_uses_set(
 			&m->cross_uses, e->hash,
 			kmt_input_namespace_of(kmt_match_entry_type(e)),
 			e->last_ts, m->now);
-		e->flags |= KMT_MATCH_ENTRY_SHARED;
-	} else if (!kmt_match_is_contended(m, e, file)) {
-		e->flags &= ~KMT_MATCH_ENTRY_SHARED;
-	}
 	e->last_file = file;
 	e->last_ts = m->now;
 }

@@ -104,8 +104,7 @@ struct KmtMatcher {
 				* time */
 
 	KmtMatchTable table;
-	KmtMatchCrossUses cross_uses; /* times of the other CPUs for entries
-				       * with KMT_MATCH_ENTRY_SHARED */
+	KmtMatchCrossUses cross_uses;
 	GPtrArray *side_entries;      /* of KmtMatchSideEntry */
 	guint32 unused_side_entry; /* index + 1 of the first unused side entry;
 				    * 0: none */
@@ -370,8 +369,8 @@ G_STATIC_ASSERT(KMT_MATCH_STEP_DEFER - 1 ==
 
 /*
  * Return the state that the entry of an event's address has in the common case:
- * closed before an ALLOC, live before a FREE, no other flag, the type and the
- * CPU of the event. item->op is a KmtMatchStep. The result is never 0.
+ * closed before an ALLOC, live before a FREE, no other flag, and the type and
+ * the CPU of the event. item->op is a KmtMatchStep. The result is never 0.
  */
 static inline guint32 kmt_match_usual_state(const KmtMatchEvent *item)
 {
@@ -379,15 +378,15 @@ static inline guint32 kmt_match_usual_state(const KmtMatchEvent *item)
 }
 
 /*
- * Decide an event in the common case: the last record of the address is of the
- * same CPU, no other CPU has used the address recently, the address is closed
- * before an ALLOC, or live before a FREE, has an entry of the same type, and
- * has no pending record. Return FALSE in every other case; the caller then
- * calls kmt_match_slow_path(). One comparison decides all of that.
+ * Decide an event in the common case: the address is closed before an ALLOC, or
+ * live before a FREE, has an entry of the same type, has no pending record, and
+ * was used by no other CPU within the clock tolerance. Return FALSE in every
+ * other case; the caller then calls kmt_match_slow_path(). One comparison
+ * decides all of that for an event of the same CPU as the last one.
  *
- * On input, item has the hash, a KmtMatchStep as op, and for an ALLOC its
- * class_id and remote flag. e is the result of kmt_match_table_at() for the
- * hash.
+ * On input, item has the hash, a KmtMatchStep as op, FALSE as cross, and for an
+ * ALLOC its class_id and remote flag. e is the result of kmt_match_table_at()
+ * for the hash.
  *
  * The function never decides a DEFER or a FREE of a deferred object. ALLOC and
  * FREE execute the same instructions with masks, because a branch on the event
@@ -395,24 +394,29 @@ static inline guint32 kmt_match_usual_state(const KmtMatchEvent *item)
  * not precede this one, because an entry with a pending record has a flag that
  * is refused.
  */
-static inline gboolean kmt_match_fast_path(KmtMatchEvent *item,
-					   KmtMatchEntry *e)
+static inline gboolean
+kmt_match_fast_path(const KmtMatcher *m, KmtMatchEvent *item, KmtMatchEntry *e)
 {
 	guint32 is_alloc = -(guint32)(item->op & 1); /* all bits set for an
 						      * ALLOC, to select without
 						      * a branch */
-	guint32 state = e->state, class_id = e->class_id;
+	guint32 usual = kmt_match_usual_state(item), class_id = e->class_id;
 
-	if (G_UNLIKELY(state != kmt_match_usual_state(item)))
-		return FALSE;
+	if (G_UNLIKELY(e->state != usual)) {
+		if ((e->state ^ usual) & ~KMT_MATCH_STATE_FILE ||
+		    kmt_match_time_distance(e->last_ts, item->now) <=
+			    m->tolerance)
+			return FALSE;
+		item->cross = (guint8)(is_alloc + 1);
+	}
 	/* The class of a FREE is that of the entry's ALLOC. */
 	class_id ^= (item->class_id ^ class_id) & is_alloc;
 	item->class_id = e->class_id = class_id;
 	item->alloc_time = e->last_ts;
-	item->alloc_file = item->file;
+	item->alloc_file = e->last_file;
 	/* Store with the width of the load: the next record of the address may
 	 * follow at once, and store forwarding needs equal widths. */
-	e->state = state ^ KMT_MATCH_STATE_OP;
+	e->state = usual ^ KMT_MATCH_STATE_OP;
 	e->last_ts = item->now;
 	return TRUE;
 }

@@ -170,7 +170,7 @@ static void resolve_conflict(KmtMatcher *m, KmtMatchEntry *e,
 
 /*
  * Decide an event as kmt_match_fast_path() does, also if other CPUs used the
- * address. m->now is the time of the event.
+ * address within the clock tolerance. m->now is the time of the event.
  */
 static gboolean cross_cpu_path(KmtMatcher *m, KmtMatchEntry *e,
 			       KmtMatchEvent *item)
@@ -178,8 +178,7 @@ static gboolean cross_cpu_path(KmtMatcher *m, KmtMatchEntry *e,
 	guint32 state = kmt_match_usual_state(item);
 	gboolean is_alloc = item->op == KMT_MATCH_STEP_ALLOC;
 
-	if ((e->state ^ state) & ~(KMT_MATCH_STATE_FILE |
-				   KMT_MATCH_ENTRY_SHARED * KMT_MATCH_STATE_OP))
+	if ((e->state ^ state) & ~KMT_MATCH_STATE_FILE)
 		return FALSE;
 	if (is_alloc)
 		e->class_id = item->class_id;

@@ -36,19 +36,16 @@ enum {
 	 * ALLOC, or free before a first FREE; see ambiguous.c. */
 	KMT_MATCH_ENTRY_MAYBE_LIVE = 1 << 2,
 	KMT_MATCH_ENTRY_MAYBE_FREE = 1 << 3,
-	/* CPUs other than that of last_file used the address recently; see
-	 * cross-uses.h. */
-	KMT_MATCH_ENTRY_SHARED = 1 << 4,
 	/* The object is live unless a FREE that was attributed to another
 	 * object freed it. */
-	KMT_MATCH_ENTRY_MAYBE_FREED = 1 << 5,
+	KMT_MATCH_ENTRY_MAYBE_FREED = 1 << 4,
 	/*
 	 * The object is live, and the last ALLOC or FREE of the address is not
 	 * its ALLOC; see save_allocation() in ambiguous.c.
 	 */
-	KMT_MATCH_ENTRY_ALLOC_SAVED = 1 << 6,
+	KMT_MATCH_ENTRY_ALLOC_SAVED = 1 << 5,
 	/* The object is live and deferred; its side entry has the DEFER. */
-	KMT_MATCH_ENTRY_DEFERRED = 1 << 7,
+	KMT_MATCH_ENTRY_DEFERRED = 1 << 6,
 
 	/* An entry with one of these flags has a side entry. */
 	KMT_MATCH_ENTRY_SIDE = KMT_MATCH_ENTRY_PENDING |
@@ -58,10 +55,9 @@ enum {
 
 /*
  * The state of an address. Besides the allocation class of the object, an entry
- * has the time and CPU of the address's last ALLOC or FREE. With
- * KMT_MATCH_ENTRY_SHARED, the matcher also has the time of the last use by
- * another CPU. These times suffice to decide whether skewed clocks may have
- * changed the order of two records.
+ * has the time and CPU of the address's last ALLOC or FREE. This and
+ * cross-uses.h suffice to decide whether skewed clocks may have changed the
+ * order of two records.
  */
 typedef struct {
 	guint64 hash;	/* hash of the address and its namespace; hash and type

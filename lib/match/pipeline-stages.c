@@ -83,7 +83,7 @@ static void match(KmtMatchShard *shard, KmtMatchEvent *items, guint n,
 		KmtMatchEntry *e =
 			kmt_match_table_at(&m->table, homes[k], item->hash);
 
-		if (G_LIKELY(kmt_match_fast_path(item, e)))
+		if (G_LIKELY(kmt_match_fast_path(m, item, e)))
 			continue;
 		shard->item = item;
 		kmt_match_slow_path(m, e, item);
