@@ -105,7 +105,7 @@ struct KmtMatcher {
 
 	KmtMatchTable table;
 	KmtMatchCrossUses cross_uses;
-	GPtrArray *side_entries;      /* of KmtMatchSideEntry */
+	GPtrArray *side_entries;   /* of KmtMatchSideEntry */
 	guint32 unused_side_entry; /* index + 1 of the first unused side entry;
 				    * 0: none */
 	KmtMatchPending *oldest, *newest; /* ends of the list of all pending
@@ -356,6 +356,12 @@ void kmt_match_slow_path(KmtMatcher *m, KmtMatchEntry *e, KmtMatchEvent *item);
 #define KMT_MATCH_STATE_FILE                                                   \
 	(G_BYTE_ORDER == G_LITTLE_ENDIAN ? 0xffffu : 0xffff0000u)
 
+/* Return last_file of a KmtMatchEntry.state. */
+static inline guint16 kmt_match_state_file(guint32 state)
+{
+	return (guint16)(G_BYTE_ORDER == G_LITTLE_ENDIAN ? state : state >> 16);
+}
+
 G_STATIC_ASSERT((guint)KMT_MATCH_STEP_ALLOC == KMEMTRACE_EVENT_ALLOC);
 G_STATIC_ASSERT((guint)KMT_MATCH_STEP_FREE == KMEMTRACE_EVENT_FREE);
 G_STATIC_ASSERT((KMT_MATCH_STEP_ALLOC & 1) && !(KMT_MATCH_STEP_FREE & 1));
@@ -389,7 +395,7 @@ static inline guint32 kmt_match_usual_state(const KmtMatchEvent *item)
  * for the hash.
  *
  * The function never decides a DEFER or a FREE of a deferred object. ALLOC and
- * FREE execute the same instructions with masks, because a branch on the event
+ * FREE execute the same instructions, because a branch on the event
  * type could not be predicted. A due decision concerns another address and need
  * not precede this one, because an entry with a pending record has a flag that
  * is refused.
@@ -397,23 +403,24 @@ static inline guint32 kmt_match_usual_state(const KmtMatchEvent *item)
 static inline gboolean
 kmt_match_fast_path(const KmtMatcher *m, KmtMatchEvent *item, KmtMatchEntry *e)
 {
-	guint32 is_alloc = -(guint32)(item->op & 1); /* all bits set for an
-						      * ALLOC, to select without
-						      * a branch */
-	guint32 usual = kmt_match_usual_state(item), class_id = e->class_id;
+	const guint32 usual = kmt_match_usual_state(item), state = e->state;
+	const guint32 new_class = item->class_id;
+	guint32 class_id = e->class_id;
 
-	if (G_UNLIKELY(e->state != usual)) {
-		if ((e->state ^ usual) & ~KMT_MATCH_STATE_FILE ||
+	if (G_UNLIKELY(state != usual)) {
+		if ((state ^ usual) & ~KMT_MATCH_STATE_FILE ||
 		    kmt_match_time_distance(e->last_ts, item->now) <=
 			    m->tolerance)
 			return FALSE;
-		item->cross = (guint8)(is_alloc + 1);
+		item->cross = item->op == KMT_MATCH_STEP_FREE;
 	}
-	/* The class of a FREE is that of the entry's ALLOC. */
-	class_id ^= (item->class_id ^ class_id) & is_alloc;
+	/* The class of a FREE is that of the entry's ALLOC. The compiler
+	 * selects without a branch, because both values are loaded already. */
+	if (__builtin_expect_with_probability(item->op & 1, 1, 0.5))
+		class_id = new_class;
 	item->class_id = e->class_id = class_id;
 	item->alloc_time = e->last_ts;
-	item->alloc_file = e->last_file;
+	item->alloc_file = kmt_match_state_file(state);
 	/* Store with the width of the load: the next record of the address may
 	 * follow at once, and store forwarding needs equal widths. */
 	e->state = usual ^ KMT_MATCH_STATE_OP;

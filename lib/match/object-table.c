@@ -42,13 +42,18 @@ static void segment_init(KmtMatchTable *table, guint number, guint32 n)
 
 	s->n = n;
 	s->n_used = 0;
-	s->homes = (guint64)n << KMT_MATCH_SEGMENT_BITS;
 	s->entries = g_new0(KmtMatchEntry, kmt_match_segment_places(s));
-	s->origin = (guintptr)s->entries -
-		    (guintptr)number * n * sizeof(KmtMatchEntry);
 	if (table->keep_indexes)
-		table->indexes[number] =
-			g_new(guint64, kmt_match_segment_places(s));
+		s->indexes = g_new(guint64, kmt_match_segment_places(s));
+	table->homes[number] = (guint64)n << KMT_MATCH_SEGMENT_BITS;
+	table->origins[number] = (guintptr)s->entries -
+				 (guintptr)number * n * sizeof(KmtMatchEntry);
+}
+
+static void segment_clear(KmtMatchSegment *s)
+{
+	g_free(s->entries);
+	g_free(s->indexes);
 }
 
 void kmt_match_table_init(KmtMatchTable *table, guint64 seed,
@@ -81,10 +86,8 @@ void kmt_match_table_clear(KmtMatchTable *table)
 {
 	guint i;
 
-	for (i = 0; i < KMT_MATCH_SEGMENTS; i++) {
-		g_free(table->segments[i].entries);
-		g_free(table->indexes[i]);
-	}
+	for (i = 0; i < KMT_MATCH_SEGMENTS; i++)
+		segment_clear(&table->segments[i]);
 	g_ptr_array_unref(table->retired);
 	for (i = 0; i < KMT_INPUT_N_NAMESPACES; i++)
 		kmt_match_address_set_free(table->evicted[i]);
@@ -109,42 +112,48 @@ void kmt_match_table_reclaim(KmtMatchTable *table)
 
 /* ---- search ---- */
 
-/* Copy an entry of a segment, with its index, to another place of it. */
-static void move_entry(KmtMatchTable *table, guint number, KmtMatchEntry *to,
-		       const KmtMatchEntry *from)
+/* Copy an entry of a segment, with its index, to a place of the same or another
+ * segment. */
+static void copy_entry(const KmtMatchSegment *to_segment, KmtMatchEntry *to,
+		       const KmtMatchSegment *segment, const KmtMatchEntry *e)
 {
-	const KmtMatchEntry *entries = table->segments[number].entries;
-	guint64 *indexes = table->indexes[number];
+	*to = *e;
+	if (segment->indexes)
+		to_segment->indexes[to - to_segment->entries] =
+			segment->indexes[e - segment->entries];
+}
 
-	*to = *from;
-	if (indexes)
-		indexes[to - entries] = indexes[from - entries];
+/*
+ * Exchange the entry at home with the entry e, which has this home. All places
+ * between them are used, so a search still finds the former.
+ */
+static void exchange(const KmtMatchSegment *s, KmtMatchEntry *home,
+		     KmtMatchEntry *e)
+{
+	const KmtMatchEntry entry = *e;
+	guint64 *a, *b, index;
+
+	*e = *home;
+	*home = entry;
+	if (!s->indexes)
+		return;
+	a = &s->indexes[home - s->entries];
+	b = &s->indexes[e - s->entries];
+	index = *b;
+	*b = *a;
+	*a = index;
 }
 
 KmtMatchEntry *kmt_match_table_move_home(KmtMatchTable *table, guint64 hash)
 {
 	KmtMatchEntry *home = kmt_match_table_home(table, hash), *e;
-	const guint number = kmt_match_segment_number(hash);
-	guint64 *indexes = table->indexes[number];
-	KmtMatchEntry entry;
 
 	for (e = home; e->hash != hash; e++)
 		if (!e->state)
 			return e;
 	if (e == home || !e->state)
 		return e;
-	/* All places from home to e are used, so the entry at home remains
-	 * reachable at e. */
-	entry = *e;
-	*e = *home;
-	*home = entry;
-	if (indexes) {
-		guint64 *a = indexes + (home - table->segments[number].entries);
-		guint64 *b = a + (e - home), index = *b;
-
-		*b = *a;
-		*a = index;
-	}
+	exchange(&table->segments[kmt_match_segment_number(hash)], home, e);
 	return home;
 }
 
@@ -179,40 +188,29 @@ static void remember_evicted(KmtMatchTable *table, const KmtMatchEntry *e)
 		kmt_match_entry_address(table, e));
 }
 
-/*
- * Copy an entry of a former segment, with its index, to the segment that
- * replaces it. Return FALSE if there is no place.
- */
-static gboolean copy_entry(KmtMatchTable *table, guint number,
-			   const KmtMatchEntry *from, const guint64 *index)
+/* Copy all entries of a former segment to the one that replaces it. Return
+ * FALSE if there is no place for one of them. */
+static gboolean copy_all(KmtMatchTable *table, guint number,
+			 const KmtMatchSegment *former)
 {
 	KmtMatchSegment *s = &table->segments[number];
-	KmtMatchEntry *e = kmt_match_table_home(table, from->hash);
-
-	while (e->state)
-		e++;
-	if (e == s->entries + kmt_match_segment_places(s) - 1)
-		return FALSE;
-	*e = *from;
-	s->n_used++;
-	if (index)
-		table->indexes[number][e - s->entries] = *index;
-	return TRUE;
-}
-
-/* Move all entries of a former segment to the segment that replaces it. Return
- * FALSE if there is no place for one of them. */
-static gboolean copy_entries(KmtMatchTable *table, guint number,
-			     const KmtMatchSegment *former,
-			     const guint64 *indexes)
-{
+	const KmtMatchEntry *last =
+		s->entries + kmt_match_segment_places(s) - 1;
 	guint32 i;
 
-	for (i = 0; i < kmt_match_segment_places(former); i++)
-		if (former->entries[i].state &&
-		    !copy_entry(table, number, &former->entries[i],
-				indexes ? &indexes[i] : NULL))
+	for (i = 0; i < kmt_match_segment_places(former); i++) {
+		const KmtMatchEntry *e = &former->entries[i];
+		KmtMatchEntry *to;
+
+		if (!e->state)
+			continue;
+		for (to = kmt_match_table_home(table, e->hash); to->state;)
+			to++;
+		if (to == last)
 			return FALSE;
+		copy_entry(s, to, former, e);
+		s->n_used++;
+	}
 	return TRUE;
 }
 
@@ -226,23 +224,22 @@ static guint32 next_size(guint32 n)
  * has no place then. */
 static void rebuild(KmtMatchTable *table, guint number, guint32 n)
 {
-	const KmtMatchSegment former = table->segments[number];
-	guint64 *indexes = table->indexes[number];
+	KmtMatchSegment *s = &table->segments[number];
+	const KmtMatchSegment former = *s;
 	guint32 i;
 
 	for (;; n = next_size(n)) {
 		if (n > MAX_HOMES)
 			g_error("more than %u live objects", G_MAXUINT32);
 		segment_init(table, number, n);
-		if (copy_entries(table, number, &former, indexes))
+		if (copy_all(table, number, &former))
 			break;
-		g_free(table->segments[number].entries);
-		g_free(table->indexes[number]);
+		segment_clear(s);
 	}
 	for (i = 0; i < kmt_match_segment_places(&former); i++)
 		former.entries[i].state = 0;
 	g_ptr_array_add(table->retired, former.entries);
-	g_free(indexes);
+	g_free(former.indexes);
 }
 
 /* Return the number of entries of a segment that may be removed. With remove,
@@ -335,6 +332,7 @@ KmtMatchEntry *kmt_match_table_add(KmtMatchTable *table, guint64 hash,
 				   gint64 evict_to)
 {
 	const guint number = kmt_match_segment_number(hash);
+	const KmtMatchSegment *s = &table->segments[number];
 	KmtMatchEntry *home, *e;
 
 	while (!(e = free_place(table, hash, evict_from, evict_to)))
@@ -342,7 +340,7 @@ KmtMatchEntry *kmt_match_table_add(KmtMatchTable *table, guint64 hash,
 	/* As in kmt_match_table_move_home(). */
 	home = kmt_match_table_home(table, hash);
 	if (e != home)
-		move_entry(table, number, e, home);
+		copy_entry(s, e, s, home);
 	*home = (KmtMatchEntry){.hash = hash};
 	kmt_match_entry_set_type(home, type);
 	return home;

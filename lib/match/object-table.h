@@ -122,14 +122,12 @@ static inline void kmt_match_entry_set_unconfirmed(KmtMatchEntry *e, guint n)
  * the end. The last place is never used, so a search needs no other limit.
  */
 typedef struct {
-	guintptr origin; /* address that the home 0 of the whole table would
-			  * have if all segments were as large as this one */
-	guint64 homes;	 /* n of that table: n * KMT_MATCH_SEGMENTS */
 	KmtMatchEntry *entries;
+	guint64 *indexes; /* with keep_indexes: for each place, the index of the
+			   * ALLOC record */
 	guint32 n;
 	guint32 n_used;
 } KmtMatchSegment;
-G_STATIC_ASSERT(sizeof(KmtMatchSegment) == 32 || sizeof(void *) < 8);
 
 /* Return the number of places of a segment. */
 static inline guint32 kmt_match_segment_places(const KmtMatchSegment *s)
@@ -138,10 +136,15 @@ static inline guint32 kmt_match_segment_places(const KmtMatchSegment *s)
 }
 
 typedef struct {
+	/*
+	 * The homes of each segment, for kmt_match_table_home(): the number of
+	 * homes that the table would have if all segments were as large, and
+	 * the address of the first of these homes. Arrays of their own need
+	 * fewer instructions.
+	 */
+	guint64 homes[KMT_MATCH_SEGMENTS];
+	guintptr origins[KMT_MATCH_SEGMENTS];
 	KmtMatchSegment segments[KMT_MATCH_SEGMENTS];
-	/* With keep_indexes: the index of the ALLOC record for each place of
-	 * each segment. */
-	guint64 *indexes[KMT_MATCH_SEGMENTS];
 	guint64 n_entries;
 	GPtrArray *retired; /* former entries of segments that were rebuilt */
 	KmtMatchAddressSet
@@ -203,11 +206,10 @@ static inline guint kmt_match_segment_number(guint64 hash)
 static inline KmtMatchEntry *kmt_match_table_home(const KmtMatchTable *table,
 						  guint64 hash)
 {
-	const KmtMatchSegment *s =
-		&table->segments[kmt_match_segment_number(hash)];
-	guint64 place = (hash >> 32) * s->homes >> 32;
+	const guint i = kmt_match_segment_number(hash);
+	const guint64 place = (hash >> 32) * table->homes[i] >> 32;
 
-	return (KmtMatchEntry *)(s->origin +
+	return (KmtMatchEntry *)(table->origins[i] +
 				 (guintptr)place * sizeof(KmtMatchEntry));
 }
 
@@ -293,11 +295,10 @@ gboolean kmt_match_table_was_evicted(const KmtMatchTable *table,
 static inline guint64 *kmt_match_table_alloc_index(const KmtMatchTable *table,
 						   const KmtMatchEntry *e)
 {
-	guint i = kmt_match_segment_number(e->hash);
+	const KmtMatchSegment *s =
+		&table->segments[kmt_match_segment_number(e->hash)];
 
-	return table->keep_indexes
-		       ? table->indexes[i] + (e - table->segments[i].entries)
-		       : NULL;
+	return s->indexes ? s->indexes + (e - s->entries) : NULL;
 }
 
 #endif
