@@ -383,6 +383,14 @@ static inline guint32 kmt_match_usual_state(const KmtMatchEvent *item)
 	return item->state - KMT_MATCH_STATE_OP + KMT_MATCH_STATE_TYPE;
 }
 
+/* A decision of kmt_match_fast_path(), as in KmtMatchEvent. */
+typedef struct {
+	gint64 alloc_time;
+	guint32 class_id;
+	guint16 alloc_file;
+	guint8 cross;
+} KmtMatchDecision;
+
 /*
  * Decide an event in the common case: the address is closed before an ALLOC, or
  * live before a FREE, has an entry of the same type, has no pending record, and
@@ -390,9 +398,9 @@ static inline guint32 kmt_match_usual_state(const KmtMatchEvent *item)
  * other case; the caller then calls kmt_match_slow_path(). One comparison
  * decides all of that for an event of the same CPU as the last one.
  *
- * On input, item has the hash, a KmtMatchStep as op, FALSE as cross, and for an
- * ALLOC its class_id and remote flag. e is the result of kmt_match_table_at()
- * for the hash.
+ * item has the hash, a KmtMatchStep as op, and for an ALLOC its class_id. e is
+ * the result of kmt_match_table_at() for the hash. The decision is a local
+ * variable of the loop, so that the compiler keeps it in registers.
  *
  * The function never decides a DEFER or a FREE of a deferred object. ALLOC and
  * FREE execute the same instructions, because a branch on the event
@@ -400,27 +408,30 @@ static inline guint32 kmt_match_usual_state(const KmtMatchEvent *item)
  * not precede this one, because an entry with a pending record has a flag that
  * is refused.
  */
-static inline gboolean
-kmt_match_fast_path(const KmtMatcher *m, KmtMatchEvent *item, KmtMatchEntry *e)
+static inline gboolean kmt_match_fast_path(const KmtMatcher *m,
+					   const KmtMatchEvent *item,
+					   KmtMatchEntry *e,
+					   KmtMatchDecision *decision)
 {
 	const guint32 usual = kmt_match_usual_state(item), state = e->state;
 	const guint32 new_class = item->class_id;
 	guint32 class_id = e->class_id;
 
+	decision->cross = FALSE;
 	if (G_UNLIKELY(state != usual)) {
 		if ((state ^ usual) & ~KMT_MATCH_STATE_FILE ||
 		    kmt_match_time_distance(e->last_ts, item->now) <=
 			    m->tolerance)
 			return FALSE;
-		item->cross = item->op == KMT_MATCH_STEP_FREE;
+		decision->cross = item->op == KMT_MATCH_STEP_FREE;
 	}
 	/* The class of a FREE is that of the entry's ALLOC. The compiler
 	 * selects without a branch, because both values are loaded already. */
 	if (__builtin_expect_with_probability(item->op & 1, 1, 0.5))
 		class_id = new_class;
-	item->class_id = e->class_id = class_id;
-	item->alloc_time = e->last_ts;
-	item->alloc_file = kmt_match_state_file(state);
+	decision->class_id = e->class_id = class_id;
+	decision->alloc_time = e->last_ts;
+	decision->alloc_file = kmt_match_state_file(state);
 	/* Store with the width of the load: the next record of the address may
 	 * follow at once, and store forwarding needs equal widths. */
 	e->state = usual ^ KMT_MATCH_STATE_OP;

@@ -186,7 +186,8 @@ static gboolean cross_cpu_path(KmtMatcher *m, KmtMatchEntry *e,
 		item->class_id = e->class_id;
 	item->alloc_time = e->last_ts;
 	item->alloc_file = e->last_file;
-	item->cross = !is_alloc && e->last_file != item->file;
+	if (!is_alloc)
+		item->cross = e->last_file != item->file;
 	kmt_match_entry_touch(m, e, item->file);
 	e->flags ^= KMT_MATCH_ENTRY_LIVE;
 	return TRUE;

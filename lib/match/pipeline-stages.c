@@ -82,11 +82,18 @@ static void match(KmtMatchShard *shard, KmtMatchEvent *items, guint n,
 		KmtMatchEvent *item = &items[k];
 		KmtMatchEntry *e =
 			kmt_match_table_at(&m->table, homes[k], item->hash);
+		KmtMatchDecision decision;
 
-		if (G_LIKELY(kmt_match_fast_path(m, item, e)))
+		if (G_UNLIKELY(!kmt_match_fast_path(m, item, e, &decision))) {
+			shard->item = item;
+			kmt_match_slow_path(m, e, item);
 			continue;
-		shard->item = item;
-		kmt_match_slow_path(m, e, item);
+		}
+		item->class_id = decision.class_id;
+		item->alloc_time = decision.alloc_time;
+		item->alloc_file = decision.alloc_file;
+		if (G_UNLIKELY(decision.cross))
+			item->cross = TRUE;
 	}
 }
 
