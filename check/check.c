@@ -88,17 +88,19 @@ static gboolean check_record(KmtCheck *check, const KmtRuleInput *input,
 static void read_owner(const KmtInputCpuFile *file, guint64 index,
 		       KmtInputRecordOwner *owner, KmtRuleInput *input)
 {
+	guint8 record[KMEMTRACE_EVENT_SIZE_V2S];
+
 	input->owner = NULL;
 	input->stack = KMEMTRACE_STACK_NONE;
 	if (!kmt_input_capture_has_owners(file->capture) ||
 	    kmt_input_is_loss(input->event, file->record_size))
 		return;
-	kmt_input_record_owner(file->map + index * file->record_size,
-			       file->swapped, owner);
+	kmt_input_cpu_file_copy(file, index * file->record_size,
+				MIN(file->record_size, sizeof(record)), record);
+	kmt_input_record_owner(record, file->swapped, owner);
 	input->owner = owner;
 	if (kmt_input_capture_has_stacks(file->capture))
-		input->stack = kmt_input_record_stack(
-			file->map + index * file->record_size, file->swapped);
+		input->stack = kmt_input_record_stack(record, file->swapped);
 }
 
 static void add_saturated(guint64 *sum, guint64 n)
