@@ -56,8 +56,10 @@ gboolean kmt_match_stage_merge(KmtMatchPipeline *p, KmtMatchPipelineBlock *work)
 			(guint)(queue->next[i] - work->shard_blocks[i].items);
 	if (p->n_shards == 1)
 		work->shard_blocks[0].n = queue->n;
-	assign_classes(p);
-	work->n_classes = p->keys->classes->n;
+	if (p->keys) {
+		assign_classes(p);
+		work->n_classes = p->keys->classes->n;
+	}
 	return TRUE;
 }
 
