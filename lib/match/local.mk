@@ -6,7 +6,7 @@ lib_match_libmatch_a_SOURCES = \
 	lib/match/defer-records.c \
 	lib/match/intern.c lib/match/intern.h \
 	lib/match/keys.c lib/match/keys.h \
-	lib/match/match-state.c \
+	lib/match/match-block.h lib/match/match-state.c \
 	lib/match/matcher.c lib/match/matcher.h \
 	lib/match/matcher-private.h \
 	lib/match/merge.c lib/match/merge.h lib/match/merge-private.h \

@@ -173,11 +173,6 @@ void kmt_match_slow_path(KmtMatcher *m, KmtMatchEntry *e, KmtMatchEvent *item)
 	guint64 hash = item->hash;
 
 	m->now = item->now;
-	if (m->now > m->due) {
-		kmt_match_expire_pending(m, FALSE);
-		if (kmt_match_fast_path(m, item, e, &m->table.n_closed))
-			return;
-	}
 	if (!kmt_match_entry_is(e, hash, kmt_input_namespace_of(item->type)) ||
 	    e == &kmt_match_no_entry)
 		e = kmt_match_table_find(&m->table, hash,

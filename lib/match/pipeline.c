@@ -69,6 +69,8 @@ KmtMatchPipeline *kmt_match_pipeline_new(const KmtInputCapture *capture,
 	p->n_threads = threads;
 	p->n_ring = MIN(KMT_MATCH_MAX_BLOCKS, BLOCKS_PER_THREAD * p->n_threads);
 	p->n_shards = match_options.shards;
+	if (p->n_shards == 1)
+		p->match_block = options->match_block;
 	p->keys = options->keys;
 	p->queue = (KmtMatchShardQueue){
 		.seed = match_options.hash_seed,

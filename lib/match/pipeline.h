@@ -92,6 +92,19 @@ typedef struct {
  */
 typedef void (*KmtMatchConsumer)(gpointer user, const KmtMatchedBlock *matched);
 
+typedef struct KmtMatchShard KmtMatchShard;
+typedef struct KmtMatchPipelineBlock KmtMatchPipelineBlock;
+
+/*
+ * Matches the events of a block by kmt_match_block() of match-block.h, and
+ * accounts for each event at once. The calls and @matched are those of a
+ * KmtMatchConsumer, but the events of @matched are not matched yet, and
+ * slow_events is empty.
+ */
+typedef void (*KmtMatchBlockFunc)(gpointer user, KmtMatchShard *shard,
+				  KmtMatchPipelineBlock *work,
+				  const KmtMatchedBlock *matched);
+
 typedef struct {
 	/* Maximum number of threads. The pipeline starts at most one thread per
 	 * processor and at most 16. */
@@ -107,6 +120,9 @@ typedef struct {
 	 * are not needed; G_MAXINT64: all are needed. The merge reads further
 	 * by the clock tolerance, to decide about ambiguous events. */
 	gint64 stop_ns;
+	/* With one shard, replaces the consumer for all blocks, but not for the
+	 * call after the last block. NULL: the consumer receives all blocks. */
+	KmtMatchBlockFunc match_block;
 } KmtMatchPipelineOptions;
 
 typedef struct KmtMatchPipeline KmtMatchPipeline;
