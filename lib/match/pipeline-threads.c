@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include "lib/input/frame-queue.h"
 #include "lib/match/pipeline-private.h"
 
 /* If fewer blocks are merged but not yet matched by all shards, the next merge
@@ -115,6 +116,22 @@ static void run_merge(KmtMatchPipeline *p)
 }
 
 /*
+ * Decompress a frame that the merge will soon need. Return FALSE if the merge
+ * needs none, or if enough frames are decompressed.
+ */
+static gboolean read_ahead(KmtMatchPipeline *p)
+{
+	KmtInputReadAhead job;
+
+	if (!kmt_input_read_ahead_begin(p->capture, 2 * p->n_threads, &job))
+		return FALSE;
+	g_mutex_unlock(&p->lock);
+	kmt_input_read_ahead_run(&job);
+	lock(p);
+	return TRUE;
+}
+
+/*
  * Return the urgency of a stage for a thread; 0: the thread does not run the
  * stage. waiting is the number of blocks that wait for the stage. home, modulo
  * the number of threads, is the thread whose processor probably has the data of
@@ -162,7 +179,7 @@ static gboolean run_urgent_stage(KmtMatchPipeline *p, guint thread)
 	else if (merges)
 		run_merge(p);
 	else
-		return FALSE;
+		return read_ahead(p);
 	return TRUE;
 }
 

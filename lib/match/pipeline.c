@@ -131,6 +131,36 @@ const KmtMatchMerge *kmt_match_pipeline_merge(const KmtMatchPipeline *p)
 	return p->merge;
 }
 
+/* Add n counts of from to those of to. */
+static void add_counts(guint64 *to, const guint64 *from, guint n)
+{
+	guint i;
+
+	for (i = 0; i < n; i++)
+		to[i] += from[i];
+}
+
+void kmt_match_pipeline_findings(const KmtMatchPipeline *p,
+				 KmtMatchFindings *all)
+{
+	guint i;
+
+	*all = (KmtMatchFindings){0};
+	for (i = 0; i < p->n_shards; i++) {
+		const KmtMatchFindings *f =
+			kmt_matcher_findings(p->shards[i].matcher);
+
+		add_counts(all->unmatched_defers, f->unmatched_defers,
+			   KMT_MATCH_N_UNMATCHED);
+		add_counts(all->unmatched, f->unmatched, KMT_MATCH_N_UNMATCHED);
+		add_counts(all->doubles, f->doubles, KMT_MATCH_N_DOUBLE);
+		all->double_defers += f->double_defers;
+		all->double_defers_after_loss += f->double_defers_after_loss;
+		all->mismatches += f->mismatches;
+		all->mismatches_after_loss += f->mismatches_after_loss;
+	}
+}
+
 void kmt_match_pipeline_foreach_live(KmtMatchPipeline *p,
 				     void (*func)(gpointer user,
 						  const KmtMatchObject *object),

@@ -113,7 +113,9 @@ typedef struct {
 	 * one thread merges and consumes. */
 	guint shards;
 	gint64 clock_tolerance_ns;
-	KmtMatchKeys *keys; /* the merge stage alone adds to the keys */
+	KmtMatchKeys *keys; /* the merge stage alone adds to the keys; NULL:
+			     * the consumer needs no allocation classes, and
+			     * the class of every event is 0 */
 	/* Merged time in ns, counted from the first record, after which records
 	 * are not needed; G_MAXINT64: all are needed. The merge reads further
 	 * by the clock tolerance, to decide about ambiguous events. */
@@ -142,6 +144,12 @@ void kmt_match_pipeline_run(KmtMatchPipeline *pipeline);
  * Valid after kmt_match_pipeline_run().
  */
 const KmtMatchMerge *kmt_match_pipeline_merge(const KmtMatchPipeline *pipeline);
+/*
+ * Set *findings to the numbers of the findings of all shards. Valid after
+ * kmt_match_pipeline_run().
+ */
+void kmt_match_pipeline_findings(const KmtMatchPipeline *pipeline,
+				 KmtMatchFindings *findings);
 /*
  * Call func for each object that is live after the last record, in no
  * particular order. Valid after kmt_match_pipeline_run().
