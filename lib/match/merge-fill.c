@@ -14,7 +14,7 @@
 #define LONG_RUN 8
 
 /* Number of records that are merged one by one after a short run. */
-#define INTERLEAVED_RECORDS 256
+#define INTERLEAVED_RECORDS 512
 
 /*
  * Move the cursor of file i to the record after the next one, however rare that
@@ -113,75 +113,6 @@ static void keep_buffer(KmtMatchBlock *block, const KmtMatchCursor *s)
 				kmt_input_buffer_ref(s->buffer));
 }
 
-/* Return the largest merged time at which the first file precedes all others,
- * at most merge->stop. */
-static gint64 run_end(const KmtMatchMerge *merge)
-{
-	const KmtMatchTree *tree = &merge->tree;
-	guint i = kmt_match_tree_first(tree), node;
-	guint64 second = KMT_MATCH_TREE_FAR << KMT_MATCH_TREE_ID_BITS, distance;
-
-	for (node = (tree->n + i) / 2; node; node /= 2)
-		second = MIN(second, tree->losers[node]);
-	/* Subtracting the number accounts for records of equal times. */
-	distance = (second - i - 1) >> KMT_MATCH_TREE_ID_BITS;
-	if (distance > (guint64)merge->stop - (guint64)tree->base)
-		return merge->stop;
-	return (gint64)((guint64)tree->base + distance);
-}
-
-/*
- * Append at most n records of a file while their merged times do not exceed
- * until. Return their number; it is 0 if the record after the first needs the
- * careful path. The function is inlined with a constant one_shard.
- */
-static inline __attribute__((always_inline)) guint
-emit_run(KmtMatchCursor *s, KmtMatchShardQueue *queue, guint n, gint64 until,
-	 gboolean one_shard)
-{
-	const guint32 first_head = s->first_head, last_head = s->last_head;
-	const guint8 *next = s->next;
-	const guint stride = s->stride, file = s->file->position;
-	KmtMatchQueueEnd end = kmt_match_shard_queue_end(queue);
-	gint64 now = s->now;
-	guint n_max = end.n + n, n_before = end.n;
-
-	while (end.n != n_max && now <= until) {
-		const guint8 *after = next + stride;
-		const KmtInputRawEvent *event = (const KmtInputRawEvent *)after;
-
-		if (G_UNLIKELY(!kmt_match_cursor_accepts(first_head, last_head,
-							 event, now)))
-			break;
-		__builtin_prefetch(after + KMT_MATCH_PREFETCH_BYTES);
-		kmt_match_shard_queue_put(queue, &end,
-					  (const KmtInputRawEvent *)next, now,
-					  file, one_shard);
-		next = after;
-		now = event->timestamp;
-	}
-	kmt_match_shard_queue_set_end(queue, &end);
-	s->next = next;
-	return end.n - n_before;
-}
-
-/* Append records of the first file while no other file has an earlier record.
- * Return their number. */
-static guint fill_from_first(KmtMatchMerge *merge, KmtMatchShardQueue *queue)
-{
-	guint i = kmt_match_tree_first(&merge->tree), n;
-	KmtMatchCursor *s = &merge->cursors[i];
-
-	kmt_match_cursor_settle(s);
-	n = (guint)MIN(KMT_MATCH_BLOCK_RECORDS - queue->n,
-		       kmt_match_cursor_spare(s));
-	n = queue->n_shards == 1 ? emit_run(s, queue, n, run_end(merge), TRUE)
-				 : emit_run(s, queue, n, run_end(merge), FALSE);
-	if (n)
-		kmt_match_tree_update(merge, i);
-	return n;
-}
-
 /* Append the next record. */
 static void fill_one(KmtMatchMerge *merge, KmtMatchBlock *block,
 		     KmtMatchShardQueue *queue)
@@ -256,7 +187,7 @@ gboolean kmt_match_merge_fill(KmtMatchMerge *merge, KmtMatchBlock *block,
 			interleaved = FALSE;
 			continue;
 		}
-		n = fill_from_first(merge, queue);
+		n = kmt_match_merge_fill_from_first(merge, queue);
 		if (n == 0)
 			fill_one(merge, block, queue);
 		interleaved = n > 0 && n < LONG_RUN;

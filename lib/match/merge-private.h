@@ -123,6 +123,24 @@ static inline gboolean kmt_match_cursor_accepts(guint32 first_head,
 	       event->timestamp >= now;
 }
 
+/* Return KmtMatchCursor.first_head for a record size. */
+static inline guint32 kmt_match_first_head(guint record_size)
+{
+	const struct kmemtrace_event first = {.event_id = KMEMTRACE_EVENT_ALLOC,
+					      .event_size =
+						      (guint16)record_size};
+
+	return kmt_match_event_head((const KmtInputRawEvent *)&first);
+}
+
+/* Return KmtMatchCursor.last_head for a record size: the largest valid head
+ * minus first_head. */
+static inline guint32 kmt_match_last_head(guint record_size)
+{
+	return kmt_input_last_type(record_size) << 8 |
+	       (KMEMTRACE_EVENT_FREE - KMEMTRACE_EVENT_ALLOC);
+}
+
 /* Return the number of records in the batch of s after the next one. */
 static inline guint64 kmt_match_cursor_spare(const KmtMatchCursor *s)
 {
@@ -201,6 +219,14 @@ static inline guint kmt_match_tree_first(const KmtMatchTree *tree)
 {
 	return tree->winner & ((1u << KMT_MATCH_TREE_ID_BITS) - 1);
 }
+
+/*
+ * Append records of the first file while no other file has an earlier record.
+ * Return their number, which is 0 if the record after the next one needs the
+ * careful path.
+ */
+guint kmt_match_merge_fill_from_first(KmtMatchMerge *merge,
+				      KmtMatchShardQueue *queue);
 
 /*
  * Append records of two files to the queue, until it has n records, or

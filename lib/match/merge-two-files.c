@@ -15,24 +15,28 @@ static inline const KmtInputRawEvent *at(const guint8 *record)
 
 /*
  * Append n records, or fewer if the record after the next one needs the careful
- * path. The function is inlined with a constant one_shard.
+ * path. The function is inlined with constants for one_shard and, for the usual
+ * record sizes, record_size, because the loop otherwise needs more registers
+ * than the processor has (7 % of its instructions).
  */
 static inline __attribute__((always_inline)) void
-fill(KmtMatchCursor *a, KmtMatchCursor *b, KmtMatchShardQueue *queue, guint n,
-     gboolean one_shard)
+fill(KmtMatchMerge *merge, KmtMatchShardQueue *queue, guint n,
+     gboolean one_shard, guint record_size)
 {
-	const guint32 first_head = a->first_head, last_head = a->last_head;
-	const guint stride = a->stride;
-	const guint8 *next_a = a->next, *next_b = b->next;
+	const guint32 first_head = kmt_match_first_head(record_size);
+	const guint32 last_head = kmt_match_last_head(record_size);
+	const guint8 *next_a = merge->cursors[0].next;
+	const guint8 *next_b = merge->cursors[1].next;
 	KmtMatchQueueEnd end = kmt_match_shard_queue_end(queue);
+	const guint64 n_max = end.n + n;
 
-	for (n += end.n; end.n != n;) {
+	while (end.n != n_max) {
 		gint64 now = at(next_a)->timestamp;
 		const guint8 *next = next_a, *after;
 		guint file = kmt_match_choose_earlier(
 			&now, at(next_b)->timestamp, &next, next_b);
 
-		after = next + stride;
+		after = next + record_size;
 		if (G_UNLIKELY(!kmt_match_cursor_accepts(first_head, last_head,
 							 at(after), now)))
 			break;
@@ -42,18 +46,22 @@ fill(KmtMatchCursor *a, KmtMatchCursor *b, KmtMatchShardQueue *queue, guint n,
 					  one_shard);
 	}
 	kmt_match_shard_queue_set_end(queue, &end);
-	a->next = next_a;
-	b->next = next_b;
+	merge->cursors[0].next = next_a;
+	merge->cursors[1].next = next_b;
 }
 
 void kmt_match_merge_fill_from_two(KmtMatchMerge *merge,
 				   KmtMatchShardQueue *queue, guint n)
 {
-	KmtMatchCursor *a = &merge->cursors[0], *b = &merge->cursors[1];
+	guint record_size = merge->cursors[0].record_size;
 
-	if (queue->n_shards == 1)
-		fill(a, b, queue, n, TRUE);
+	if (queue->n_shards > 1)
+		fill(merge, queue, n, FALSE, record_size);
+	else if (record_size == KMEMTRACE_EVENT_SIZE_V1)
+		fill(merge, queue, n, TRUE, KMEMTRACE_EVENT_SIZE_V1);
+	else if (record_size == KMEMTRACE_EVENT_SIZE_V2)
+		fill(merge, queue, n, TRUE, KMEMTRACE_EVENT_SIZE_V2);
 	else
-		fill(a, b, queue, n, FALSE);
+		fill(merge, queue, n, TRUE, record_size);
 	kmt_match_tree_build(merge);
 }

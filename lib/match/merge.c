@@ -8,23 +8,6 @@
 #include "lib/input/namespace.h"
 #include "lib/match/merge-private.h"
 
-const guint64 kmt_match_namespace_bits[] = {0, 0, G_GUINT64_CONSTANT(1) << 61,
-					    G_GUINT64_CONSTANT(1) << 61,
-					    G_GUINT64_CONSTANT(2) << 61};
-
-/* Set the fields of a cursor that depend on the record size. */
-static void set_format(KmtMatchCursor *s)
-{
-	const struct kmemtrace_event first = {.event_id = KMEMTRACE_EVENT_ALLOC,
-					      .event_size =
-						      (guint16)s->record_size};
-
-	s->last_type = kmt_input_last_type(s->record_size);
-	s->first_head = kmt_match_event_head((const KmtInputRawEvent *)&first);
-	s->last_head = s->last_type << 8 |
-		       (KMEMTRACE_EVENT_FREE - KMEMTRACE_EVENT_ALLOC);
-}
-
 /* Move the cursor of each file without a record in its batch to its next
  * record, and build the tree. */
 static void find_all(KmtMatchMerge *merge)
@@ -57,7 +40,9 @@ KmtMatchMerge *kmt_match_merge_new(const KmtInputCapture *capture)
 
 		s->file = capture->files->pdata[i];
 		s->record_size = s->file->record_size;
-		set_format(s);
+		s->last_type = kmt_input_last_type(s->record_size);
+		s->first_head = kmt_match_first_head(s->record_size);
+		s->last_head = kmt_match_last_head(s->record_size);
 		s->source = kmt_input_reader_new(capture->files->pdata[i]);
 		s->now = s->last = G_MININT64;
 	}

@@ -112,10 +112,6 @@ static inline guint kmt_match_shard_of(guint n_shards, guint64 hash)
 	return (guint)(left * n_shards >> KMT_INPUT_HASH_SPARE_BITS);
 }
 
-/* The namespace bits of each type, because a load costs less than the shifts of
- * kmt_input_namespace_bits(). */
-extern const guint64 kmt_match_namespace_bits[KMEMTRACE_TYPE_VMALLOC + 1];
-
 /* Shift of index in KmtMatchEvent.tail. */
 #define KMT_MATCH_TAIL_INDEX_SHIFT (G_BYTE_ORDER == G_LITTLE_ENDIAN ? 0 : 48)
 
@@ -136,7 +132,7 @@ typedef struct {
 	guint64 seed;
 	KmtMatchEvent *item;   /* with one shard: the next free event */
 	KmtMatchEvent **alloc; /* the next free element of order->allocs */
-	guint n;
+	guint64 n;	       /* number of events */
 } KmtMatchQueueEnd;
 
 static inline KmtMatchQueueEnd
@@ -150,7 +146,7 @@ kmt_match_shard_queue_end(const KmtMatchShardQueue *queue)
 static inline void kmt_match_shard_queue_set_end(KmtMatchShardQueue *queue,
 						 const KmtMatchQueueEnd *end)
 {
-	queue->n = end->n;
+	queue->n = (guint)end->n;
 	queue->n_allocs = (guint)(end->alloc - queue->order->allocs);
 }
 
@@ -166,8 +162,8 @@ kmt_match_shard_queue_put(KmtMatchShardQueue *queue, KmtMatchQueueEnd *end,
 			  gboolean one_shard)
 {
 	guint32 head = kmt_match_event_head(event);
-	guint64 hash = end->seed *
-		       (event->ptr ^ kmt_match_namespace_bits[event->type_id]);
+	guint64 hash =
+		kmt_input_address_hash(end->seed, event->ptr, event->type_id);
 	KmtMatchEvent *item = end->item++;
 
 	if (!one_shard) {
@@ -185,7 +181,7 @@ kmt_match_shard_queue_put(KmtMatchShardQueue *queue, KmtMatchQueueEnd *end,
 		item->op = event->event_id;
 		item->type = event->type_id;
 	}
-	item->tail = (guint64)end->n << KMT_MATCH_TAIL_INDEX_SHIFT;
+	item->tail = end->n << KMT_MATCH_TAIL_INDEX_SHIFT;
 	end->n++;
 	/* Without a branch, because the event type cannot be predicted. */
 	*end->alloc = item;
