@@ -49,10 +49,16 @@ typedef struct {
 			guint16 index;	    /* index in the block */
 			guint16 alloc_file; /* FREE: file index of the
 					     * allocation */
-			guint8 remote; /* ALLOC: memory of another node than the
-					* CPU's was requested */
-			guint8 cross;  /* FREE: alloc_file differs from file, so
-					* another CPU allocated the object */
+			union {
+				guint8 remote; /* ALLOC: memory of another node
+						* than the CPU's was requested
+						*/
+				guint8 cross;  /* FREE: alloc_file differs from
+						* file, so another CPU allocated
+						* the object */
+				guint8 flag;   /* either of them; FALSE in all
+						* other events */
+			};
 		};
 		guint64 tail; /* the fields in one word */
 	};
