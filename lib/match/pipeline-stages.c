@@ -7,26 +7,30 @@
 static gboolean is_remote(const KmtMatchPipeline *p, const KmtMatchEvent *item)
 {
 	const KmtInputCpuFile *file = p->capture->files->pdata[item->file];
+	const gint32 node = item->event->node;
 
-	return file->node >= 0 && item->event->node != file->node;
+	return node >= 0 && file->node >= 0 && node != file->node;
 }
 
-/* Set the allocation class of each ALLOC. */
-static void assign_classes(KmtMatchPipeline *p)
+/*
+ * Set the allocation class of each ALLOC. parts must be p->keys->parts; it is a
+ * parameter so that the compiler removes the code for parts from the loop of
+ * the default report.
+ */
+static inline __attribute__((always_inline)) void
+assign_classes(KmtMatchPipeline *p, KmtMatchKeyParts parts)
 {
-	KmtMatchEvent *const *allocs = p->queue.order->allocs;
-	const KmtMatchKeyParts parts = p->keys->parts;
-	const guint n = p->queue.n_allocs;
+	KmtMatchEvent *const *alloc = p->queue.order->allocs;
+	KmtMatchEvent *const *end = alloc + p->queue.n_allocs;
 	KmtMatchKeys *keys = p->keys;
-	guint i;
 
-	for (i = 0; i < n; i++) {
-		const KmtInputRawEvent *event = allocs[i]->event;
-		KmtMatchEvent *item = allocs[i];
+	for (; alloc != end; alloc++) {
+		KmtMatchEvent *item = *alloc;
+		const KmtInputRawEvent *event = item->event;
 
 		item->class_id =
 			kmt_match_keys_class(keys, parts, event, item->file);
-		if (G_UNLIKELY(event->node >= 0))
+		if (G_UNLIKELY(event->node != KMEMTRACE_NODE_NONE))
 			item->remote = is_remote(p, item);
 	}
 }
@@ -48,7 +52,10 @@ gboolean kmt_match_stage_merge(KmtMatchPipeline *p, KmtMatchPipelineBlock *work)
 	if (p->n_shards == 1)
 		work->shard_blocks[0].n = queue->n;
 	if (p->keys) {
-		assign_classes(p);
+		if (p->keys->parts)
+			assign_classes(p, p->keys->parts);
+		else
+			assign_classes(p, 0);
 		work->n_classes = p->keys->classes->n;
 	}
 	return TRUE;
