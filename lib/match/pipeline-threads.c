@@ -93,7 +93,7 @@ static void run_match(KmtMatchPipeline *p, KmtMatchShard *shard)
 
 	shard->busy = TRUE;
 	g_mutex_unlock(&p->lock);
-	kmt_match_stage_match(shard, work);
+	kmt_match_stage_match(p, shard, work);
 	lock(p);
 	shard->done++;
 	shard->busy = FALSE;
