@@ -2,6 +2,8 @@
 #include "config.h"
 
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "lib/base/libzstd.h"
 #include "lib/input/frame-index.h"
@@ -31,6 +33,16 @@ guint kmt_input_frame_index_find(const KmtInputFrameIndex *index, guint64 at)
 		}
 	}
 	return first;
+}
+
+void kmt_input_unmap_range(const guint8 *data, gsize from, gsize to)
+{
+	guintptr page = (guintptr)sysconf(_SC_PAGESIZE);
+	guintptr begin = ((guintptr)data + from + page - 1) / page * page;
+	guintptr end = ((guintptr)data + to) / page * page;
+
+	if (begin < end)
+		madvise((void *)begin, end - begin, MADV_DONTNEED);
 }
 
 #ifdef HAVE_LIBZSTD
@@ -96,10 +108,14 @@ static gsize find_next(HeaderReader *r, gsize at)
 
 static gboolean add_frames(KmtInputFrameIndex *index, HeaderReader *r)
 {
-	gsize at = 0, next;
+	gsize at = 0, unmapped = 0, next;
 	KmtInputFrame frame;
 
 	while (at < r->n) {
+		if (at - unmapped >= KMT_INPUT_UNMAP_STEP_BYTES) {
+			kmt_input_unmap_range(r->data, unmapped, at);
+			unmapped = at;
+		}
 		switch (read_header(r, at, &frame)) {
 		case HEADER_OK:
 			at += frame.packed_size;

@@ -18,6 +18,9 @@
 #define KMT_INPUT_MAX_FRAME_BYTES ((gsize)4 << 20)
 #endif
 
+/* Mapped pages that were read are unmapped in steps of this number of bytes. */
+#define KMT_INPUT_UNMAP_STEP_BYTES ((gsize)4 << 20)
+
 /* A frame that has content. Positions and sizes are in bytes. */
 typedef struct {
 	guint64 packed_at; /* position in the file */
@@ -37,7 +40,8 @@ typedef struct {
 } KmtInputFrameIndex;
 
 /*
- * Read the headers of the n bytes at data, and decompress nothing. Return NULL
+ * Read the headers of the n bytes at data, a mapped file, and decompress
+ * nothing. Return NULL
  * if the data does not begin with a frame, if the content size of a frame is
  * unknown or exceeds KMT_INPUT_MAX_FRAME_BYTES, or if libzstd cannot be used.
  * Skippable frames have no content. After a part without a valid header, the
@@ -46,6 +50,13 @@ typedef struct {
 KmtInputFrameIndex *kmt_input_frame_index_new(const guint8 *data, gsize n);
 void kmt_input_frame_index_free(KmtInputFrameIndex *index);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtInputFrameIndex, kmt_input_frame_index_free)
+
+/*
+ * Unmap the resident pages of data, a mapping, that contain only bytes from
+ * @from to @to, so that the kernel can reuse the memory. A later access maps
+ * the pages again.
+ */
+void kmt_input_unmap_range(const guint8 *data, gsize from, gsize to);
 
 static inline KmtInputFrame *
 kmt_input_frame_index_get(const KmtInputFrameIndex *index, guint i)
