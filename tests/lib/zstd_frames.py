@@ -11,6 +11,7 @@ SKIPPABLE = 0x184d2a50
 SEEK_TABLE = 0x184d2a5e
 SEEKABLE_MAGIC = 0x8f92eab1
 BLOCK_BYTES = 128 * 1024
+ALIGN = 4096
 RAW, RLE = 0, 1
 
 MASK = (1 << 64) - 1
@@ -100,12 +101,10 @@ def skippable(data, number=0):
     return struct.pack("<II", SKIPPABLE + number, len(data)) + data
 
 
-def padded(packed, align=4096):
-    """Append a skippable frame that ends at a multiple of align bytes."""
-    rest = -len(packed) % align
-    if rest:
-        packed += skippable(bytes((rest - 8) % align))
-    return packed
+def padded(packed):
+    """Append a skippable frame that ends at a multiple of ALIGN bytes."""
+    rest = -len(packed) % ALIGN
+    return packed + (skippable(bytes((rest - 8) % ALIGN)) if rest else b"")
 
 
 def seek_table(sizes):
@@ -117,14 +116,14 @@ def seek_table(sizes):
 
 def frames(data, size, pack=frame, padding=True, table=True):
     """Return data as kmemtraced writes it, in frames of size bytes of content."""
-    out, sizes = b"", []
+    out, sizes = bytearray(), []
     for at in range(0, len(data), size):
         part = data[at:at + size]
         packed = pack(part)
         out += packed
         sizes.append((len(packed), len(part)))
-        aligned = padded(out) if padding else out
-        if len(aligned) > len(out):
-            sizes.append((len(aligned) - len(out), 0))
-        out = aligned
-    return out + (seek_table(sizes) if table else b"")
+        rest = -len(out) % ALIGN if padding else 0
+        if rest:
+            out += skippable(bytes((rest - 8) % ALIGN))
+            sizes.append((8 + (rest - 8) % ALIGN, 0))
+    return bytes(out) + (seek_table(sizes) if table else b"")
