@@ -8,6 +8,7 @@
 
 /* A record with owner fields, which may have any alignment. */
 typedef struct kmemtrace_event_v2 RawOwnerEvent __attribute__((aligned(1)));
+typedef struct kmemtrace_event_v2s RawStackEvent __attribute__((aligned(1)));
 
 /*
  * Return the first four bytes of a record as a number: event_id, type_id, and
@@ -21,32 +22,34 @@ static inline guint32 head_of(const guint8 *record)
 	return GUINT32_FROM_LE(head);
 }
 
-void kmt_record_filter_init(KmtRecordFilter *filter,
-			    const KmtInputCpuFile *file,
-			    const KmtInputTables *tables)
+KmtRecordFilter *kmt_record_filter_new(const KmtInputCapture *capture,
+				       const KmtInputTables *tables)
 {
-	const KmtInputCapture *capture = file->capture;
+	KmtRecordFilter *filter = g_new0(KmtRecordFilter, 1);
 	const struct kmemtrace_event first = {
 		.event_id = KMEMTRACE_EVENT_ALLOC,
-		.event_size = (guint16)file->record_size};
+		.event_size = (guint16)capture->record_size};
 
-	memset(filter, 0, sizeof(*filter));
 	filter->tables = tables;
 	filter->first_head = head_of((const guint8 *)&first);
-	filter->last_head = kmt_input_last_type(file->record_size) << 8 | 1;
-	filter->stride = file->record_size;
+	filter->last_head = kmt_input_last_type(capture->record_size) << 8 | 1;
+	filter->stride = capture->record_size;
 	filter->has_owners = kmt_input_capture_has_owners(capture);
 	filter->checks_caches = kmt_input_tables_has_caches(tables);
 	filter->checks_tasks =
 		capture->complete && kmt_input_tables_has_all_tasks(tables);
 	filter->checks_stacks = kmt_input_capture_has_stacks(capture) &&
 				kmt_input_tables_has_stacks(tables);
+	kmt_number_set_init(&filter->tasks);
+	kmt_number_set_init(&filter->stacks);
+	return filter;
 }
 
-/* Return the index of the number n in KmtKnownNumbers. */
-static inline guint known_index(guint32 n)
+void kmt_record_filter_free(KmtRecordFilter *filter)
 {
-	return n * 0x9e3779b1u >> (32 - KMT_KNOWN_NUMBER_BITS);
+	kmt_number_set_clear(&filter->tasks);
+	kmt_number_set_clear(&filter->stacks);
+	g_free(filter);
 }
 
 /* Look up a task in the table. Whether the table has a task does not depend on
@@ -58,7 +61,7 @@ static G_GNUC_NO_INLINE gboolean find_task(KmtRecordFilter *filter, guint32 pid)
 	kmt_input_tables_task_name(filter->tables, pid, 0, &class);
 	if (class == KMT_INPUT_NAME_UNKNOWN)
 		return FALSE;
-	filter->tasks.numbers[known_index(pid)] = pid;
+	kmt_number_set_add(&filter->tasks, pid);
 	return TRUE;
 }
 
@@ -67,10 +70,9 @@ static G_GNUC_NO_INLINE gboolean find_stack(KmtRecordFilter *filter,
 {
 	guint n;
 
-	if (stack != KMEMTRACE_STACK_NONE &&
-	    !kmt_input_tables_stack(filter->tables, stack, &n))
+	if (!kmt_input_tables_stack(filter->tables, stack, &n))
 		return FALSE;
-	filter->stacks.numbers[known_index(stack)] = stack;
+	kmt_number_set_add(&filter->stacks, stack);
 	return TRUE;
 }
 
@@ -113,6 +115,7 @@ static inline gboolean is_right_owner(KmtRecordFilter *filter,
 {
 	const RawOwnerEvent *event = (const RawOwnerEvent *)record;
 	const guint32 pid = event->pid;
+	guint32 stack;
 	const guint unknown_flags = ~KMEMTRACE_FLAGS_V2 |
 				    (KMEMTRACE_FLAG_ACCOUNT & -(guint)is_free);
 
@@ -122,17 +125,14 @@ static inline gboolean is_right_owner(KmtRecordFilter *filter,
 	    G_UNLIKELY(!is_right_cache(filter, event, is_free)))
 		return FALSE;
 	if (filter->checks_tasks &&
-	    G_UNLIKELY(filter->tasks.numbers[known_index(pid)] != pid) &&
+	    G_UNLIKELY(!kmt_number_set_contains(&filter->tasks, pid)) &&
 	    !find_task(filter, pid))
 		return FALSE;
-	if (filter->checks_stacks) {
-		guint32 stack = kmt_input_record_stack(record, FALSE);
-
-		return G_LIKELY(filter->stacks.numbers[known_index(stack)] ==
-				stack) ||
-		       find_stack(filter, stack);
-	}
-	return TRUE;
+	if (!filter->checks_stacks)
+		return TRUE;
+	stack = ((const RawStackEvent *)record)->stack;
+	return G_LIKELY(kmt_number_set_contains(&filter->stacks, stack)) ||
+	       find_stack(filter, stack);
 }
 
 const guint8 *kmt_record_filter_skip(KmtRecordFilter *filter,

@@ -83,7 +83,9 @@ static gboolean open_directory(KmtdSession *session, GError **error)
 	if (!writer)
 		return FALSE;
 	session->output = kmtd_output_to_directory(writer);
-	return TRUE;
+	return !session->options->compress_level ||
+	       kmt_capture_writer_compress(
+		       writer, session->options->compress_level, error);
 }
 
 static gboolean open_output(KmtdSession *session, GError **error)
