@@ -12,22 +12,28 @@
 typedef struct {
 	KmtCounters *
 		counters; /* the group's; NULL: the filter excludes the class */
-	union {
-		guint64 records[2]; /* basic statistics: numbers of FREE [0] and
-				     * ALLOC [1] records that the matcher
-				     * decided without a slow event */
-		struct {
-			guint64 window; /* last window with an event of the
-					 * class */
-			guint64 allocs; /* allocations counted in the span */
-		} detailed;
-	};
 	guint64 bytes_req;
 	guint64 bytes_alloc;
-	guint32 group; /* KMT_NO_GROUP: the filter excludes the class */
-	guint8 kind;   /* KmtKind, never SLAB */
+	/* Numbers, by KmtClassRecord, of the records that the matcher decided
+	 * without a slow event. Detailed statistics set the numbers to 0 when
+	 * they add them to the counters. */
+	guint64 records[4];
+	KmtDetail *detail; /* the group's; NULL: no option needs details */
+	guint32 group;	   /* KMT_NO_GROUP: the filter excludes the class */
+	guint8 kind;	   /* KmtKind, never SLAB */
 	guint8 is_initialised;
+	guint8 is_touched; /* detailed statistics: the class is in
+			    * KmtAccounting.touched, or the filter excludes it
+			    */
 } KmtClassStats;
+
+/* Index in KmtClassStats.records. */
+typedef enum {
+	KMT_CLASS_FREE,
+	KMT_CLASS_ALLOC,
+	KMT_CLASS_CROSS_FREE,
+	KMT_CLASS_REMOTE_ALLOC,
+} KmtClassRecord;
 
 #define NO_CLASS G_MAXUINT32
 
@@ -62,12 +68,15 @@ typedef struct {
 	guint window;		  /* index of the current window */
 	gint64 window_end; /* last moment of the current window, merged time;
 			    * G_MAXINT64: no further window begins */
-	KmtCounters window_kinds[KMT_N_KINDS];
-	guint64 window_frees[KMT_N_KINDS]; /* FREE records of the current
-					    * window, by kind */
-	guint64 records;		   /* number of records read */
-	guint64 slow_frees[KMT_N_KINDS];   /* basic statistics: frees that slow
-					    * events added to the counters */
+	/* By kind: live bytes, and their peak in the current window. */
+	KmtCounters window_kinds[KMT_N_KINDS + 1];
+	/* Sums by kind at the begin of the current window. */
+	KmtTotals window_first[KMT_N_KINDS];
+	GArray *touched; /* guint32: classes with an event since the last
+			  * kmt_detailed_flush(); NULL in basic statistics */
+	guint64 records; /* number of records read */
+	guint64 slow_frees[KMT_N_KINDS]; /* basic statistics: frees that slow
+					  * events added to the counters */
 	KmtFindingSlot
 		finding_slots[64];  /* cache of recently counted findings */
 	KmtClassStats *class_stats; /* n_class_stats entries, by class_id */
@@ -89,6 +98,9 @@ typedef struct {
  * Call this function only through kmt_accounting_class().
  */
 void kmt_accounting_add(KmtAccounting *accounting, guint32 class_id);
+
+/* Make room in class_stats for the classes below @n. */
+void kmt_accounting_reserve(KmtAccounting *accounting, guint32 n);
 
 /*
  * Return the statistics of @class_id. The pointer is valid until the next call.

@@ -5,6 +5,21 @@
 
 #include <string.h>
 
+void kmt_accounting_reserve(KmtAccounting *accounting, guint32 n)
+{
+	guint32 size = MAX(1024, accounting->n_class_stats);
+
+	if (n <= accounting->n_class_stats)
+		return;
+	while (size < n)
+		size += size / 4;
+	accounting->class_stats =
+		g_renew(KmtClassStats, accounting->class_stats, size);
+	memset(accounting->class_stats + accounting->n_class_stats, 0,
+	       (size - accounting->n_class_stats) * sizeof(KmtClassStats));
+	accounting->n_class_stats = size;
+}
+
 void kmt_accounting_add(KmtAccounting *accounting, guint32 class_id)
 {
 	KmtAggregate *aggregate = accounting->aggregate;
@@ -13,17 +28,7 @@ void kmt_accounting_add(KmtAccounting *accounting, guint32 class_id)
 	KmtMatchKey key = kmt_match_keys_of_class(aggregate->keys, class_id);
 	KmtClassStats *stats;
 
-	if (class_id >= accounting->n_class_stats) {
-		guint32 n = MAX(1024, accounting->n_class_stats);
-
-		while (n <= class_id)
-			n += n / 4;
-		accounting->class_stats =
-			g_renew(KmtClassStats, accounting->class_stats, n);
-		memset(accounting->class_stats + accounting->n_class_stats, 0,
-		       (n - accounting->n_class_stats) * sizeof(KmtClassStats));
-		accounting->n_class_stats = n;
-	}
+	kmt_accounting_reserve(accounting, class_id + 1);
 	stats = &accounting->class_stats[class_id];
 	stats->is_initialised = TRUE;
 	stats->bytes_req = bytes.req;
@@ -33,6 +38,9 @@ void kmt_accounting_add(KmtAccounting *accounting, guint32 class_id)
 	if (stats->group == KMT_NO_GROUP)
 		return;
 	stats->counters = kmt_groups_counters(aggregate->groups, stats->group);
+	if (accounting->options->lifetimes)
+		stats->detail =
+			kmt_groups_detail(aggregate->groups, stats->group);
 	stats->counters->parent = &accounting->kinds[stats->kind];
 	if (!accounting->options->by->kinds && kmt_kind_is_slab(stats->kind))
 		stats->counters->parent = &accounting->kinds[KMT_KIND_SLAB];
