@@ -50,6 +50,12 @@ typedef struct {
 	guint8 type;	      /* type of the slow event */
 } KmtFindingSlot;
 
+/* A largest value of live bytes. */
+typedef struct {
+	guint64 bytes;
+	gint64 time; /* merged time, ns */
+} KmtPeak;
+
 /* The state of the consumer. */
 typedef struct {
 	const KmtInputCapture *capture;
@@ -68,8 +74,9 @@ typedef struct {
 	guint window;		  /* index of the current window */
 	gint64 window_end; /* last moment of the current window, merged time;
 			    * G_MAXINT64: no further window begins */
-	/* By kind: live bytes, and their peak in the current window. */
-	KmtCounters window_kinds[KMT_N_KINDS + 1];
+	/* With windows: the peak of the span by kind. The peak in kinds is then
+	 * that of the current window. */
+	KmtPeak span_peaks[KMT_N_KINDS + 1];
 	/* Sums by kind at the begin of the current window. */
 	KmtTotals window_first[KMT_N_KINDS];
 	GArray *touched; /* guint32: classes with an event since the last

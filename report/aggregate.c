@@ -341,7 +341,7 @@ static void note_owners(KmtAggregate *aggregate, const KmtInputCapture *capture,
 		g_ptr_array_add(aggregate->notes, g_strdup(warnings->pdata[i]));
 }
 
-/* Set the parents of counters by kind: slab for kmalloc and cache; for the
+/* Set the parents of the counters of kinds: slab for kmalloc and cache; for the
  * other kinds an extra entry that no figure uses. */
 static void init_kinds(KmtCounters kinds[KMT_N_KINDS + 1])
 {
@@ -457,7 +457,6 @@ KmtAggregate *kmt_aggregate_new(const KmtInputCapture *capture,
 		capture, &pipeline_options, consume, &accounting);
 
 	init_kinds(accounting.kinds);
-	init_kinds(accounting.window_kinds);
 	if (!accounting.basic)
 		accounting.touched = g_array_new(FALSE, FALSE, sizeof(guint32));
 	accounting.pipeline = pipeline;

@@ -42,6 +42,21 @@ static inline void kmt_detailed_count_lifetime(const KmtAccounting *accounting,
 	detail->short_lived += lifetime < accounting->options->churn_ns;
 }
 
+/* Account for a new peak of the counters of a kind. With windows, the new peak
+ * is that of the current window, and may be one of the span. */
+static inline void kmt_detailed_new_peak(KmtAccounting *accounting,
+					 KmtCounters *kind)
+{
+	KmtPeak *peak = &accounting->span_peaks[kind - accounting->kinds];
+
+	if (accounting->options->span.windows) {
+		if (kind->peak <= peak->bytes)
+			return;
+		*peak = (KmtPeak){kind->peak, kind->peak_timestamp};
+	}
+	kind->epoch++;
+}
+
 /* ---- report/detailed-cross.c; files are indexes in capture->files ---- */
 
 /* Return whether an allocation of a class by the CPU of @file requested memory

@@ -39,8 +39,12 @@ static void begin_window(KmtAccounting *accounting, gint64 start)
 	accounting->aggregate->windows[accounting->window].start =
 		(guint64)start - (guint64)accounting->origin;
 	for (i = 0; i < KMT_N_KINDS; i++) {
-		kmt_counters_restart(&accounting->window_kinds[i], start);
+		KmtCounters *kind = &accounting->kinds[i];
+
 		accounting->window_first[i] = kind_totals(accounting, i);
+		/* The live bytes at the start are the first peak. */
+		kind->peak = kind->live;
+		kind->peak_timestamp = kind->live ? start : 0;
 	}
 }
 
@@ -56,12 +60,11 @@ static void subtract(KmtTotals *totals, const KmtTotals *first)
 }
 
 /*
- * Compute the totals of all kinds, with the peaks of @peaks, since the sums
- * were those of @first; NULL: since the begin of the span.
+ * Compute the totals of all kinds since the sums were those of @first; NULL:
+ * since the begin of the span.
  */
 static void compute_kind_totals(KmtAccounting *accounting,
 				KmtTotals totals[KMT_N_KINDS],
-				const KmtCounters *peaks,
 				const KmtTotals *first)
 {
 	KmtTotals *slab = &totals[KMT_KIND_SLAB];
@@ -71,8 +74,6 @@ static void compute_kind_totals(KmtAccounting *accounting,
 		totals[i] = kind_totals(accounting, i);
 		if (first)
 			subtract(&totals[i], &first[i]);
-		totals[i].peak_bytes_alloc = peaks[i].peak;
-		totals[i].peak_timestamp = peaks[i].peak_timestamp;
 	}
 	/* The counters of the kind slab provide only its peak. Its other totals
 	 * are the sums of the kinds kmalloc and cache. */
@@ -91,7 +92,7 @@ static void end_window(KmtAccounting *accounting)
 
 	for (i = 0; i < KMT_N_KINDS; i++)
 		window->deferred[i] = aggregate->deferred[i].bytes;
-	compute_kind_totals(accounting, window->kinds, accounting->window_kinds,
+	compute_kind_totals(accounting, window->kinds,
 			    accounting->window_first);
 	accounting->window++;
 }
@@ -108,6 +109,9 @@ static void begin_span(KmtAccounting *accounting)
 		/* The live bytes at the start of the span are the first peak.
 		 */
 		accounting->kinds[i].epoch++;
+		accounting->span_peaks[i] =
+			(KmtPeak){accounting->kinds[i].peak,
+				  accounting->kinds[i].peak_timestamp};
 		accounting->free_records[i] = 0;
 		kmt_deferred_restart(&accounting->aggregate->deferred[i]);
 	}
@@ -182,6 +186,11 @@ void kmt_detailed_finish_windows(KmtAccounting *accounting)
 			begin_window(accounting, end);
 	}
 	accounting->aggregate->n_windows = n;
+	for (i = 0; n && i < KMT_N_KINDS; i++) {
+		accounting->kinds[i].peak = accounting->span_peaks[i].bytes;
+		accounting->kinds[i].peak_timestamp =
+			accounting->span_peaks[i].time;
+	}
 	for (i = 0; n && accounting->options->lifetimes && i < groups->n_groups;
 	     i++)
 		kmt_detailed_grow(groups, i, n);
@@ -189,6 +198,5 @@ void kmt_detailed_finish_windows(KmtAccounting *accounting)
 
 void kmt_detailed_kinds(KmtAccounting *accounting)
 {
-	compute_kind_totals(accounting, accounting->aggregate->kinds,
-			    accounting->kinds, NULL);
+	compute_kind_totals(accounting, accounting->aggregate->kinds, NULL);
 }

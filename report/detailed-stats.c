@@ -30,7 +30,6 @@ static void account_alloc(KmtAccounting *accounting, const KmtClassStats *stats,
 			  gint64 now, gboolean remote)
 {
 	KmtCounters *kind = &accounting->kinds[stats->kind];
-	KmtCounters *slab = &accounting->kinds[KMT_KIND_SLAB];
 
 	kmt_counters_save_peak(stats->counters);
 	kmt_counters_alloc(stats->counters, stats->bytes_req,
@@ -45,11 +44,10 @@ static void account_alloc(KmtAccounting *accounting, const KmtClassStats *stats,
 	 * exclude, so the live bytes need their own overflow check. */
 	if (G_UNLIKELY(kind->live + stats->bytes_alloc < stats->bytes_alloc))
 		accounting->live_overflowed = TRUE;
-	kind->epoch += kmt_counters_alloc(kind, stats->bytes_req,
-					  stats->bytes_alloc, now);
-	if (kmt_kind_is_slab(stats->kind))
-		slab->epoch += kmt_counters_change(slab, FALSE,
-						   stats->bytes_alloc, now);
+	if (kmt_counters_alloc(kind, stats->bytes_req, stats->bytes_alloc, now))
+		kmt_detailed_new_peak(accounting, kind);
+	if (kmt_counters_change(kind->parent, FALSE, stats->bytes_alloc, now))
+		kmt_detailed_new_peak(accounting, kind->parent);
 	if (G_UNLIKELY(remote)) {
 		stats->counters->remote_node_allocs++;
 		kind->remote_node_allocs++;
@@ -59,13 +57,13 @@ static void account_alloc(KmtAccounting *accounting, const KmtClassStats *stats,
 /* Subtract an object from the live counters of its group and kinds. */
 static void account_close(KmtAccounting *accounting, const KmtClassStats *stats)
 {
+	KmtCounters *kind = &accounting->kinds[stats->kind];
+
 	kmt_counters_save_peak(stats->counters);
 	kmt_counters_close(stats->counters, stats->bytes_req,
 			   stats->bytes_alloc);
-	kmt_counters_close(&accounting->kinds[stats->kind], stats->bytes_req,
-			   stats->bytes_alloc);
-	if (kmt_kind_is_slab(stats->kind))
-		accounting->kinds[KMT_KIND_SLAB].live -= stats->bytes_alloc;
+	kmt_counters_close(kind, stats->bytes_req, stats->bytes_alloc);
+	kind->parent->live -= stats->bytes_alloc;
 }
 
 /* Count the free of an object. */
@@ -87,22 +85,6 @@ static void count_short_alloc(KmtAccounting *accounting,
 {
 	accounting->aggregate->short_allocs +=
 		stats->bytes_alloc < stats->bytes_req;
-}
-
-/* Add an allocation or the end of an object to the live bytes that windows
- * need. */
-static void change_window(KmtAccounting *accounting, const KmtClassStats *stats,
-			  gboolean is_free, gint64 now)
-{
-	KmtCounters *kinds = accounting->window_kinds;
-	guint64 change = is_free ? -stats->bytes_alloc : stats->bytes_alloc;
-
-	if (!accounting->options->span.windows)
-		return;
-	kmt_counters_change(&kinds[stats->kind], is_free, change, now);
-	if (kmt_kind_is_slab(stats->kind))
-		kmt_counters_change(&kinds[KMT_KIND_SLAB], is_free, change,
-				    now);
 }
 
 static void count_alloc(KmtAccounting *accounting, KmtClassStats *stats,
@@ -132,7 +114,6 @@ static void detailed_alloc(KmtAccounting *accounting, KmtClassStats *stats,
 	if (accounting->aggregate->history)
 		kmt_detailed_history_alloc(accounting, stats);
 	count_alloc(accounting, stats, now, remote);
-	change_window(accounting, stats, FALSE, now);
 }
 
 static void detailed_close(KmtAccounting *accounting, KmtClassStats *stats)
@@ -143,7 +124,6 @@ static void detailed_close(KmtAccounting *accounting, KmtClassStats *stats)
 	if (accounting->aggregate->history)
 		kmt_detailed_history_close(accounting, stats);
 	account_close(accounting, stats);
-	change_window(accounting, stats, TRUE, 0);
 }
 
 /*

@@ -16,18 +16,16 @@
  * the tests for the others from the loops, which saves 12 instructions per
  * event of --leaks. */
 typedef enum {
-	WINDOWS = 1 << 0, /* peaks of windows */
-	DETAILS = 1 << 1, /* KmtDetail */
-	HISTORY = 1 << 2,
-	CROSS = 1 << 3,
+	DETAILS = 1 << 0, /* KmtDetail */
+	HISTORY = 1 << 1, /* KmtHistory */
+	CROSS = 1 << 2,	  /* KmtCrossCpu */
 } Features;
 
 static guint features_of(const KmtAccounting *accounting)
 {
 	const KmtAggregateOptions *options = accounting->options;
 
-	return (options->span.windows ? WINDOWS : 0) |
-	       (options->lifetimes ? DETAILS : 0) |
+	return (options->lifetimes ? DETAILS : 0) |
 	       (options->history ? HISTORY : 0) | (options->cross ? CROSS : 0);
 }
 
@@ -35,8 +33,7 @@ static guint features_of(const KmtAccounting *accounting)
  */
 static ALWAYS_INLINE void change_live(KmtAccounting *accounting,
 				      const KmtClassStats *stats,
-				      gboolean is_alloc, gint64 now,
-				      guint features)
+				      gboolean is_alloc, gint64 now)
 {
 	guint64 change = is_alloc ? stats->bytes_alloc : -stats->bytes_alloc;
 	KmtCounters *kind = &accounting->kinds[stats->kind];
@@ -49,14 +46,9 @@ static ALWAYS_INLINE void change_live(KmtAccounting *accounting,
 	if (G_UNLIKELY(is_alloc && kind->live + change < change))
 		accounting->live_overflowed = TRUE;
 	if (kmt_counters_change(kind, !is_alloc, change, now))
-		kind->epoch++;
+		kmt_detailed_new_peak(accounting, kind);
 	if (kmt_counters_change(parent, !is_alloc, change, now))
-		parent->epoch++;
-	if (features & WINDOWS) {
-		kind = &accounting->window_kinds[stats->kind];
-		kmt_counters_change(kind, !is_alloc, change, now);
-		kmt_counters_change(kind->parent, !is_alloc, change, now);
-	}
+		kmt_detailed_new_peak(accounting, parent);
 }
 
 /* Account for a record of a class that is touched. Return whether it frees an
@@ -79,7 +71,7 @@ static ALWAYS_INLINE gboolean count_step(KmtAccounting *accounting,
 					    ->classes[item->class_id],
 				   accounting->kinds[stats->kind].epoch,
 				   2 * (guint64)is_alloc - 1);
-	change_live(accounting, stats, is_alloc, item->now, features);
+	change_live(accounting, stats, is_alloc, item->now);
 	return !is_alloc;
 }
 
@@ -169,7 +161,7 @@ static ALWAYS_INLINE void count_steps(KmtAccounting *accounting,
 	const KmtMatchEvent *frees[KMT_MATCH_BLOCK_RECORDS];
 	guint n_frees = count_order(accounting, items, n, frees, features);
 
-	if (accounting->inside && features & ~(guint)WINDOWS)
+	if (accounting->inside && features)
 		count_frees(accounting, frees, n_frees, features);
 }
 
@@ -218,12 +210,8 @@ static void count_in_window(KmtAccounting *accounting,
 		count_selected(accounting, items, n);
 	else if (features == 0)
 		count_steps(accounting, items, n, 0);
-	else if (features == WINDOWS)
-		count_steps(accounting, items, n, WINDOWS);
 	else if (features == DETAILS)
 		count_steps(accounting, items, n, DETAILS);
-	else if (features == (WINDOWS | DETAILS))
-		count_steps(accounting, items, n, WINDOWS | DETAILS);
 	else if (features == (HISTORY | DETAILS))
 		count_steps(accounting, items, n, HISTORY | DETAILS);
 	else if (features == CROSS)
