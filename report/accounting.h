@@ -5,35 +5,8 @@
 #define KMEMTRACE_REPORT_ACCOUNTING_H
 
 #include "report/aggregate.h"
+#include "report/class-stats.h"
 #include "lib/match/pipeline.h"
-
-/* The figures of one allocation class: the allocations with the same
- * KmtMatchKey and the same sizes. */
-typedef struct {
-	KmtCounters *
-		counters; /* the group's; NULL: the filter excludes the class */
-	guint64 bytes_req;
-	guint64 bytes_alloc;
-	/* Numbers, by KmtClassRecord, of the records that the matcher decided
-	 * without a slow event. Detailed statistics set the numbers to 0 when
-	 * they add them to the counters. */
-	guint64 records[4];
-	KmtDetail *detail; /* the group's; NULL: no option needs details */
-	guint32 group;	   /* KMT_NO_GROUP: the filter excludes the class */
-	guint8 kind;	   /* KmtKind, never SLAB */
-	guint8 is_initialised;
-	guint8 is_touched; /* detailed statistics: the class is in
-			    * KmtAccounting.touched, or the filter excludes it
-			    */
-} KmtClassStats;
-
-/* Index in KmtClassStats.records. */
-typedef enum {
-	KMT_CLASS_FREE,
-	KMT_CLASS_ALLOC,
-	KMT_CLASS_CROSS_FREE,
-	KMT_CLASS_REMOTE_ALLOC,
-} KmtClassRecord;
 
 #define NO_CLASS G_MAXUINT32
 
@@ -88,8 +61,12 @@ typedef struct {
 		finding_slots[64];  /* cache of recently counted findings */
 	KmtClassStats *class_stats; /* n_class_stats entries, by class_id */
 	guint32 n_class_stats;
-	guint32 n_basic;		   /* kmt_basic_steps() initialised the
-					    * classes below this number */
+	guint32 n_known; /* the classes below this number are included in
+			  * max_bytes_alloc and, in basic statistics, are
+			  * initialised */
+	guint64 max_bytes_alloc; /* largest bytes_alloc of a class */
+	guint64 unflushed;	 /* no class has counted more records since its
+				  * last kmt_class_stats_flush() */
 	guint64 free_records[KMT_N_KINDS]; /* FREE records of the span, by kind;
 					    * in basic statistics only those
 					    * with op KMT_MATCH_STEP_NONE */
@@ -106,8 +83,17 @@ typedef struct {
  */
 void kmt_accounting_add(KmtAccounting *accounting, guint32 class_id);
 
-/* Make room in class_stats for the classes below @n. */
-void kmt_accounting_reserve(KmtAccounting *accounting, guint32 n);
+/* Make room in class_stats for the classes below @needed, at addresses that are
+ * aligned to cache lines. */
+void kmt_accounting_reserve(KmtAccounting *accounting, guint32 needed);
+
+/*
+ * Return whether the live bytes may exceed 2^63 - 1 in a block, if
+ * max_bytes_alloc is at least that of each class of the block: each record
+ * allocates one object at most.
+ */
+gboolean kmt_accounting_may_exceed(const KmtAccounting *accounting,
+				   const KmtMatchedBlock *matched);
 
 /*
  * Return the statistics of @class_id. The pointer is valid until the next call.
@@ -122,10 +108,18 @@ static inline KmtClassStats *kmt_accounting_class(KmtAccounting *accounting,
 }
 
 /*
- * Account for the records @from to @to - 1 of a block in the basic statistics.
- * kmt_detailed_steps() replaces this function if an option selects detailed
- * statistics. basic-stats.c computes the sums of a kind from its groups at the
- * end. Peaks depend on the order of events, so each step updates them.
+ * Match the events of a block and account for them, including slow events, in
+ * the basic statistics. An option that selects detailed statistics excludes
+ * this function and kmt_basic_steps(). basic-stats.c computes the sums of a
+ * kind from its groups at the end. Peaks depend on the order of events, so each
+ * step updates them.
+ */
+void kmt_basic_block(KmtAccounting *accounting, KmtMatchShard *shard,
+		     KmtMatchPipelineBlock *work,
+		     const KmtMatchedBlock *matched);
+/*
+ * Account for the records @from to @to - 1 of a matched block in the basic
+ * statistics. Several shards need this function.
  */
 void kmt_basic_steps(KmtAccounting *accounting, const KmtMatchedBlock *matched,
 		     guint from, guint to);

@@ -10,33 +10,6 @@
 
 #include <string.h>
 
-/* Add @n times @bytes to *sum. Return whether the result exceeds 2^64 - 1. */
-static gboolean add_times(guint64 *sum, guint64 n, guint64 bytes)
-{
-	guint64 product;
-	gboolean over = __builtin_mul_overflow(n, bytes, &product);
-
-	return __builtin_add_overflow(*sum, product, sum) || over;
-}
-
-/* Add the records of a class to the counters of its group or kind. Return
- * whether a sum exceeds 2^64 - 1. */
-static gboolean add_records(KmtCounters *counters, const KmtClassStats *stats)
-{
-	const guint64 *records = stats->records;
-	guint64 allocs =
-		records[KMT_CLASS_ALLOC] + records[KMT_CLASS_REMOTE_ALLOC];
-	guint64 frees = records[KMT_CLASS_FREE] + records[KMT_CLASS_CROSS_FREE];
-
-	counters->allocs += allocs;
-	counters->frees += frees;
-	counters->closed_req += frees * stats->bytes_req;
-	counters->cross_cpu_frees += records[KMT_CLASS_CROSS_FREE];
-	counters->remote_node_allocs += records[KMT_CLASS_REMOTE_ALLOC];
-	return add_times(&counters->bytes_req, allocs, stats->bytes_req) |
-	       add_times(&counters->bytes_alloc, allocs, stats->bytes_alloc);
-}
-
 /* Count the short allocations among the records of a class. They are a finding,
  * so the filter does not apply. */
 static void count_short_allocs(KmtAccounting *accounting,
@@ -44,34 +17,31 @@ static void count_short_allocs(KmtAccounting *accounting,
 {
 	if (stats->bytes_alloc < stats->bytes_req)
 		accounting->aggregate->short_allocs +=
-			stats->records[KMT_CLASS_ALLOC] +
-			stats->records[KMT_CLASS_REMOTE_ALLOC];
+			kmt_class_stats_allocs(stats);
 }
 
 /* Add the records of a class to all sums, and set their numbers to 0. */
 static void flush_class(KmtAccounting *accounting, KmtClassStats *stats)
 {
-	guint64 *records = stats->records;
-	guint64 allocs =
-		records[KMT_CLASS_ALLOC] + records[KMT_CLASS_REMOTE_ALLOC];
-	guint64 frees = records[KMT_CLASS_FREE] + records[KMT_CLASS_CROSS_FREE];
+	KmtAggregate *aggregate = accounting->aggregate;
 
-	add_records(stats->counters, stats);
 	/* The sums of a kind include those of its groups, so it suffices to
 	 * check the sums of the kind for overflow. */
-	accounting->aggregate->overflowed |=
-		add_records(&accounting->kinds[stats->kind], stats);
+	aggregate->overflowed |=
+		kmt_class_stats_add_to(stats, &accounting->kinds[stats->kind]);
 	if (!accounting->options->filter->lifetime)
 		count_short_allocs(accounting, stats);
-	if (accounting->aggregate->history)
-		kmt_detailed_history_add(accounting, stats, allocs, frees);
+	if (aggregate->history)
+		kmt_detailed_history_add(accounting, stats);
 	if (accounting->inside) {
-		accounting->free_records[stats->kind] += frees;
+		accounting->free_records[stats->kind] +=
+			kmt_class_stats_frees(stats);
 		if (stats->detail)
 			kmt_histogram_add(&stats->detail->sizes,
-					  stats->bytes_req, allocs);
+					  stats->bytes_req,
+					  kmt_class_stats_allocs(stats));
 	}
-	memset(records, 0, sizeof(stats->records));
+	kmt_class_stats_flush(stats);
 	stats->is_touched = FALSE;
 }
 
@@ -93,8 +63,10 @@ void kmt_detailed_flush_excluded(KmtAccounting *accounting)
 	for (i = 0; i < accounting->n_class_stats; i++) {
 		KmtClassStats *stats = &accounting->class_stats[i];
 
-		if (stats->is_initialised && !stats->counters)
-			count_short_allocs(accounting, stats);
+		if (stats->counters)
+			continue;
+		count_short_allocs(accounting, stats);
+		memset(stats->records, 0, sizeof(stats->records));
 	}
 }
 
@@ -103,7 +75,7 @@ static guint64 bytes_in_use(const KmtGroups *groups, guint32 group)
 {
 	const KmtDeferred *deferred = kmt_groups_deferred(groups, group);
 
-	return kmt_groups_counters(groups, group)->live -
+	return kmt_counters_live(kmt_groups_counters(groups, group)) -
 	       (deferred ? deferred->bytes : 0);
 }
 

@@ -33,12 +33,13 @@ gboolean kmt_detailed_history_enter(KmtAccounting *accounting,
 }
 
 void kmt_detailed_history_add(KmtAccounting *accounting,
-			      const KmtClassStats *stats, guint64 allocs,
-			      guint64 frees)
+			      const KmtClassStats *stats)
 {
 	const KmtHistoryEvent event = event_of(accounting, stats);
 
-	kmt_history_add(accounting->aggregate->history, &event, allocs, frees);
+	kmt_history_add(accounting->aggregate->history, &event,
+			kmt_class_stats_allocs(stats),
+			kmt_class_stats_frees(stats));
 }
 
 void kmt_detailed_history_alloc(KmtAccounting *accounting,

@@ -85,8 +85,8 @@ void kmt_detailed_touch(KmtAccounting *accounting, KmtClassStats *stats);
  * function before these sums are read or the window changes.
  */
 void kmt_detailed_flush(KmtAccounting *accounting);
-/* After the last record: count the short allocations of the classes that the
- * filter excludes. */
+/* Count the short allocations of the classes that the filter excludes. Call
+ * this function after the last record. */
 void kmt_detailed_flush_excluded(KmtAccounting *accounting);
 /*
  * Count the windows before window @n that are not counted yet in the growth of
@@ -117,10 +117,9 @@ void kmt_detailed_deferred_at_end(KmtAccounting *accounting,
  * kmt_history_is_full(). */
 gboolean kmt_detailed_history_enter(KmtAccounting *accounting,
 				    const KmtClassStats *stats);
-/* Add ALLOC and FREE records of the current window to the sums of a class. */
+/* Add the numbers of records of a class to the series of its group. */
 void kmt_detailed_history_add(KmtAccounting *accounting,
-			      const KmtClassStats *stats, guint64 allocs,
-			      guint64 frees);
+			      const KmtClassStats *stats);
 /* Account for an allocation of a class, for an object of it that is no longer
  * live, and for one whose free is deferred from now on or no longer. Call each
  * function before the figures of the kind change. */

@@ -40,11 +40,11 @@ static void begin_window(KmtAccounting *accounting, gint64 start)
 		(guint64)start - (guint64)accounting->origin;
 	for (i = 0; i < KMT_N_KINDS; i++) {
 		KmtCounters *kind = &accounting->kinds[i];
+		guint64 live = kmt_counters_live(kind);
 
 		accounting->window_first[i] = kind_totals(accounting, i);
 		/* The live bytes at the start are the first peak. */
-		kind->peak = kind->live;
-		kind->peak_timestamp = kind->live ? start : 0;
+		kmt_counters_set_peak(kind, live, live ? start : 0);
 	}
 }
 
@@ -186,11 +186,10 @@ void kmt_detailed_finish_windows(KmtAccounting *accounting)
 			begin_window(accounting, end);
 	}
 	accounting->aggregate->n_windows = n;
-	for (i = 0; n && i < KMT_N_KINDS; i++) {
-		accounting->kinds[i].peak = accounting->span_peaks[i].bytes;
-		accounting->kinds[i].peak_timestamp =
-			accounting->span_peaks[i].time;
-	}
+	for (i = 0; n && i < KMT_N_KINDS; i++)
+		kmt_counters_set_peak(&accounting->kinds[i],
+				      accounting->span_peaks[i].bytes,
+				      accounting->span_peaks[i].time);
 	for (i = 0; n && accounting->options->lifetimes && i < groups->n_groups;
 	     i++)
 		kmt_detailed_grow(groups, i, n);

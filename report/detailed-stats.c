@@ -42,7 +42,8 @@ static void account_alloc(KmtAccounting *accounting, const KmtClassStats *stats,
 		accounting->aggregate->overflowed = TRUE;
 	/* Live bytes include objects from before the span, which the sums
 	 * exclude, so the live bytes need their own overflow check. */
-	if (G_UNLIKELY(kind->live + stats->bytes_alloc < stats->bytes_alloc))
+	if (G_UNLIKELY(kmt_counters_live(kind) + stats->bytes_alloc <
+		       stats->bytes_alloc))
 		accounting->live_overflowed = TRUE;
 	if (kmt_counters_alloc(kind, stats->bytes_req, stats->bytes_alloc, now))
 		kmt_detailed_new_peak(accounting, kind);
@@ -63,7 +64,7 @@ static void account_close(KmtAccounting *accounting, const KmtClassStats *stats)
 	kmt_counters_close(stats->counters, stats->bytes_req,
 			   stats->bytes_alloc);
 	kmt_counters_close(kind, stats->bytes_req, stats->bytes_alloc);
-	kind->parent->live -= stats->bytes_alloc;
+	kind->parent->headroom += stats->bytes_alloc;
 }
 
 /* Count the free of an object. */

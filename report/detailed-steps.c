@@ -19,8 +19,10 @@ typedef enum {
 	DETAILS = 1 << 0, /* KmtDetail */
 	HISTORY = 1 << 1, /* KmtHistory */
 	CROSS = 1 << 2,	  /* KmtCrossCpu */
+	EXACT = 1 << 3,	  /* live bytes may exceed 2^63 - 1 */
 } Features;
 
+/* Return the figures that the options of the run need. */
 static guint features_of(const KmtAccounting *accounting)
 {
 	const KmtAggregateOptions *options = accounting->options;
@@ -33,21 +35,24 @@ static guint features_of(const KmtAccounting *accounting)
  */
 static ALWAYS_INLINE void change_live(KmtAccounting *accounting,
 				      const KmtClassStats *stats,
-				      gboolean is_alloc, gint64 now)
+				      guint is_alloc, gint64 now,
+				      guint features)
 {
-	guint64 change = is_alloc ? stats->bytes_alloc : -stats->bytes_alloc;
+	const gboolean exact = (features & EXACT) != 0;
+	const guint64 change = stats->change[is_alloc];
 	KmtCounters *kind = &accounting->kinds[stats->kind];
 	KmtCounters *parent = kind->parent;
 
 	kmt_counters_save_peak(stats->counters);
-	kmt_counters_change(stats->counters, !is_alloc, change, now);
+	kmt_counters_step(stats->counters, !is_alloc, change, now, exact);
 	/* Live bytes include objects from before the span, which the sums
 	 * exclude, so the live bytes need their own overflow check. */
-	if (G_UNLIKELY(is_alloc && kind->live + change < change))
+	if (exact && is_alloc &&
+	    kmt_counters_live(kind) + stats->bytes_alloc < stats->bytes_alloc)
 		accounting->live_overflowed = TRUE;
-	if (kmt_counters_change(kind, !is_alloc, change, now))
+	if (kmt_counters_step(kind, !is_alloc, change, now, exact))
 		kmt_detailed_new_peak(accounting, kind);
-	if (kmt_counters_change(parent, !is_alloc, change, now))
+	if (kmt_counters_step(parent, !is_alloc, change, now, exact))
 		kmt_detailed_new_peak(accounting, parent);
 }
 
@@ -60,7 +65,7 @@ static ALWAYS_INLINE gboolean count_step(KmtAccounting *accounting,
 {
 	guint is_alloc = item->op & 1;
 
-	stats->records[is_alloc + 2 * (item->cross | item->remote)]++;
+	stats->records[is_alloc + 2 * item->flag]++;
 	if (G_UNLIKELY(!stats->counters)) {
 		if (!is_alloc && accounting->inside)
 			accounting->free_records[stats->kind]++;
@@ -71,7 +76,7 @@ static ALWAYS_INLINE gboolean count_step(KmtAccounting *accounting,
 					    ->classes[item->class_id],
 				   accounting->kinds[stats->kind].epoch,
 				   2 * (guint64)is_alloc - 1);
-	change_live(accounting, stats, is_alloc, item->now);
+	change_live(accounting, stats, is_alloc, item->now, features);
 	return !is_alloc;
 }
 
@@ -161,7 +166,7 @@ static ALWAYS_INLINE void count_steps(KmtAccounting *accounting,
 	const KmtMatchEvent *frees[KMT_MATCH_BLOCK_RECORDS];
 	guint n_frees = count_order(accounting, items, n, frees, features);
 
-	if (accounting->inside && features)
+	if (accounting->inside && features & ~(guint)EXACT)
 		count_frees(accounting, frees, n_frees, features);
 }
 
@@ -192,9 +197,9 @@ static void count_selected(KmtAccounting *accounting,
 		stats->records[kmt_detailed_is_remote(accounting,
 						      item->class_id,
 						      item->alloc_file)
-				       ? KMT_CLASS_REMOTE_ALLOC
-				       : KMT_CLASS_ALLOC]++;
-		stats->records[2 * item->cross]++;
+				       ? KMT_EFFECT_REMOTE_ALLOC
+				       : KMT_EFFECT_ALLOC]++;
+		stats->records[2 * item->flag]++;
 		count_frees(accounting, &item, 1,
 			    features_of(accounting) & (DETAILS | CROSS));
 	}
@@ -202,10 +207,9 @@ static void count_selected(KmtAccounting *accounting,
 
 /* Account for records, which must all be in one window. */
 static void count_in_window(KmtAccounting *accounting,
-			    KmtMatchEvent *const *items, guint n)
+			    KmtMatchEvent *const *items, guint n,
+			    guint features)
 {
-	guint features = features_of(accounting);
-
 	if (accounting->options->filter->lifetime)
 		count_selected(accounting, items, n);
 	else if (features == 0)
@@ -241,16 +245,39 @@ static guint before_advance(const KmtAccounting *accounting,
 	return i;
 }
 
+/* Prepare for the records of a block that are not accounted for yet. Return the
+ * figures that are needed. */
+static guint prepare(KmtAccounting *accounting, const KmtMatchedBlock *matched)
+{
+	const KmtMatchKeys *keys = accounting->aggregate->keys;
+	guint64 max = accounting->max_bytes_alloc;
+
+	for (; accounting->n_known < matched->n_classes; accounting->n_known++)
+		max = MAX(max, kmt_match_keys_size_of_class(keys,
+							    accounting->n_known)
+				       .alloc);
+	accounting->max_bytes_alloc = max;
+	kmt_accounting_reserve(accounting, matched->n_classes);
+	if (accounting->unflushed + matched->n > KMT_CLASS_MAX_RECORDS) {
+		kmt_detailed_flush(accounting);
+		kmt_detailed_flush_excluded(accounting);
+		accounting->unflushed = 0;
+	}
+	accounting->unflushed += matched->n;
+	return features_of(accounting) |
+	       (kmt_accounting_may_exceed(accounting, matched) ? EXACT : 0);
+}
+
 void kmt_detailed_steps(KmtAccounting *accounting,
 			const KmtMatchedBlock *matched, guint from, guint to)
 {
 	KmtMatchEvent *const *items = matched->items;
+	guint features = prepare(accounting, matched);
 
-	kmt_accounting_reserve(accounting, matched->n_classes);
 	while (from < to) {
 		guint n = before_advance(accounting, items + from, to - from);
 
-		count_in_window(accounting, items + from, n);
+		count_in_window(accounting, items + from, n, features);
 		from += n;
 		if (from < to)
 			kmt_detailed_at_time(accounting, items[from]->now);

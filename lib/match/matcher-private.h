@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * State that matcher.c, match-state.c, ambiguous.c, defer-records.c, pending.c
- * and pipeline-stages.c share.
+ * and match-block.h share.
  */
 #ifndef KMEMTRACE_MATCH_MATCHER_PRIVATE_H
 #define KMEMTRACE_MATCH_MATCHER_PRIVATE_H
@@ -370,9 +370,9 @@ static inline gboolean kmt_match_is_certain_free(const KmtMatcher *m,
 	       kmt_match_type_fits(m, e->type, type);
 }
 
-/* Process an event that kmt_match_fast_path() refused. Due decisions about
- * pending records are made first. e is the cached entry, which may belong to
- * another address. */
+/* Process an event that kmt_match_fast_path() refused. The caller has made the
+ * decisions about pending records that are due. e is the cached entry, which
+ * may belong to another address. */
 void kmt_match_slow_path(KmtMatcher *m, KmtMatchEntry *e, KmtMatchEvent *item);
 
 G_STATIC_ASSERT((guint)KMT_MATCH_STEP_ALLOC == KMEMTRACE_EVENT_ALLOC);
@@ -400,17 +400,27 @@ G_STATIC_ASSERT(KMT_MATCH_STEP_DEFER - 1 ==
 #define KMT_MATCH_STATE_FILE                                                   \
 	(G_BYTE_ORDER == G_LITTLE_ENDIAN ? 0xffffu : 0xffff0000u)
 
+/* The decision of kmt_match_fast_path() about an event. The local variable of a
+ * loop, which the compiler keeps in registers. */
+typedef struct {
+	guint is_alloc;	    /* 1: ALLOC; 0: FREE */
+	guint32 class_id;   /* allocation class of the object */
+	gint64 alloc_time;  /* FREE: merged time of the allocation in ns */
+	guint16 alloc_file; /* FREE: file index of the allocation */
+	guint8 flag;	    /* KmtMatchEvent.flag after matching */
+} KmtMatchDecision;
+
 /*
  * Decide an event in the common case: the address is closed before an ALLOC, or
  * live before a FREE, has an entry of the same type, and has no pending record.
- * The record may be of any CPU. Return FALSE in every other case;
- * kmt_match_stage_match() then calls kmt_match_slow_path(), which applies the
- * wider rule of kmt_match_is_certain_free() to a FREE.
+ * The record may be of any CPU. Return FALSE in every other case; the caller,
+ * kmt_match_block(), then calls kmt_match_slow_path(), which applies the wider
+ * rule of kmt_match_is_certain_free() to a FREE.
  *
  * On input, item has the hash, a KmtMatchStep as op, and for an ALLOC its
  * class_id and remote flag. e is the cached entry, which may belong to another
- * address, or kmt_match_no_entry. *n_closed is the table's count of closed
- * entries.
+ * address, or kmt_match_no_entry. The caller counts the closed entries of the
+ * table: one less for an ALLOC, one more for a FREE.
  *
  * The function never decides a DEFER or a FREE of a deferred object. ALLOC and
  * FREE execute the same instructions with masks, because a branch on the event
@@ -418,28 +428,27 @@ G_STATIC_ASSERT(KMT_MATCH_STEP_DEFER - 1 ==
  * not precede this one, because an entry with a pending record has a flag that
  * is refused.
  */
-static inline gboolean kmt_match_fast_path(const KmtMatcher *m,
-					   KmtMatchEvent *item,
-					   KmtMatchEntry *e, guint64 *n_closed)
+static inline __attribute__((always_inline)) gboolean
+kmt_match_fast_path(const KmtMatcher *m, const KmtMatchEvent *item,
+		    KmtMatchEntry *e, KmtMatchDecision *d)
 {
-	guint64 is_alloc = -(guint64)(item->op & 1); /* all bits set for an
-						      * ALLOC, to select without
-						      * a branch */
 	/* The entry must have the flags op - 1: closed for an ALLOC, live for a
 	 * FREE. */
-	guint32 state = e->state, wanted = item->state - KMT_MATCH_STATE_OP;
+	const guint32 state = e->state,
+		      wanted = item->state - KMT_MATCH_STATE_OP;
 	guint32 class_id = e->class_id;
 
 	if (G_UNLIKELY(e->hash != item->hash))
 		return FALSE;
 	if (G_UNLIKELY((state ^ wanted) & ~KMT_MATCH_STATE_FILE))
 		return FALSE;
+	d->is_alloc = !(wanted & KMT_MATCH_STATE_OP);
 	/* The class of a FREE is that of the entry's ALLOC. */
-	class_id ^= (item->class_id ^ class_id) & (guint32)is_alloc;
-	item->class_id = e->class_id = class_id;
-	item->alloc_time = e->last_ts;
-	item->alloc_file = e->last_file;
-	*n_closed += 1 + 2 * is_alloc;
+	class_id ^= (item->class_id ^ class_id) & -d->is_alloc;
+	d->class_id = e->class_id = class_id;
+	d->alloc_time = e->last_ts;
+	d->alloc_file = e->last_file;
+	d->flag = item->flag;
 	/* Store with the width of the load: the next record of the address may
 	 * follow at once, and store forwarding needs equal widths. */
 	e->state = state ^ KMT_MATCH_STATE_OP;
@@ -451,7 +460,7 @@ static inline gboolean kmt_match_fast_path(const KmtMatcher *m,
 	}
 	/* state and wanted can differ only in the bits of the file, which
 	 * identifies the CPU. */
-	item->cross = state != wanted && !is_alloc;
+	d->flag |= state != wanted && !d->is_alloc;
 	kmt_match_entry_touch(m, e, item->file, item->now);
 	return TRUE;
 }
