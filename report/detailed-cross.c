@@ -15,14 +15,19 @@ gboolean kmt_detailed_is_remote(const KmtAccounting *accounting,
 	return key.node >= 0 && f->node >= 0 && key.node != f->node;
 }
 
-void kmt_detailed_count_cross(KmtAccounting *accounting,
-			      const KmtClassStats *stats, guint32 class_id,
-			      guint16 alloc_file, guint16 free_file,
-			      guint64 free_site)
+void kmt_detailed_count_pair(KmtAccounting *accounting,
+			     const KmtClassStats *stats, guint64 free_site)
 {
-	KmtFindingSite alloc = kmt_detailed_site(accounting, class_id);
+	guint32 class_id = (guint32)(stats - accounting->class_stats);
+	KmtCrossCpu *cross = accounting->aggregate->cross;
+	KmtFindingSite alloc;
+	gboolean overflow;
 
-	accounting->aggregate->overflowed |= kmt_cross_cpu_add(
-		accounting->aggregate->cross, &alloc, alloc_file, free_site,
-		free_file, stats->bytes_alloc);
+	if (!kmt_cross_cpu_add_recent(cross, class_id, free_site,
+				      stats->bytes_alloc, &overflow)) {
+		alloc = kmt_detailed_site(accounting, class_id);
+		overflow = kmt_cross_cpu_add_pair(
+			cross, class_id, &alloc, free_site, stats->bytes_alloc);
+	}
+	accounting->aggregate->overflowed |= overflow;
 }

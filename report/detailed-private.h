@@ -63,12 +63,26 @@ static inline void kmt_detailed_new_peak(KmtAccounting *accounting,
  * of another node than that of the CPU. */
 gboolean kmt_detailed_is_remote(const KmtAccounting *accounting,
 				guint32 class_id, guint16 file);
+/* Count the free of an object of a class on another CPU by call sites. */
+void kmt_detailed_count_pair(KmtAccounting *accounting,
+			     const KmtClassStats *stats, guint64 free_site);
+
 /* Count the free of an object of a class in aggregate->cross, which must exist.
  */
-void kmt_detailed_count_cross(KmtAccounting *accounting,
-			      const KmtClassStats *stats, guint32 class_id,
-			      guint16 alloc_file, guint16 free_file,
-			      guint64 free_site);
+static inline void kmt_detailed_count_cross(KmtAccounting *accounting,
+					    const KmtClassStats *stats,
+					    guint16 alloc_file,
+					    guint16 free_file,
+					    guint64 free_site)
+{
+	KmtAggregate *aggregate = accounting->aggregate;
+
+	if (kmt_cross_cpu_add(aggregate->cross, (KmtKind)stats->kind,
+			      alloc_file, free_file, stats->bytes_alloc))
+		aggregate->overflowed = TRUE;
+	if (alloc_file != free_file)
+		kmt_detailed_count_pair(accounting, stats, free_site);
+}
 
 /* ---- report/detailed-counts.c ---- */
 

@@ -185,9 +185,8 @@ static void detailed_free(KmtAccounting *accounting, KmtClassStats *stats,
 					freed->alloc_file, freed->free_file,
 					freed->free_site);
 	if (accounting->aggregate->cross)
-		kmt_detailed_count_cross(accounting, stats, freed->class_id,
-					 freed->alloc_file, freed->free_file,
-					 freed->free_site);
+		kmt_detailed_count_cross(accounting, stats, freed->alloc_file,
+					 freed->free_file, freed->free_site);
 }
 
 /* ---- records ---- */

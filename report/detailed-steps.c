@@ -153,7 +153,6 @@ static ALWAYS_INLINE void count_frees(KmtAccounting *accounting,
 					       item->event->call_site);
 		if (features & CROSS)
 			kmt_detailed_count_cross(accounting, stats,
-						 item->class_id,
 						 item->alloc_file, item->file,
 						 item->event->call_site);
 	}
