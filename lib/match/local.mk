@@ -2,7 +2,9 @@
 noinst_LIBRARIES += lib/match/libmatch.a
 lib_match_libmatch_a_SOURCES = \
 	lib/match/address-set.c lib/match/address-set.h \
-	lib/match/ambiguous.c lib/match/class-table.c lib/match/class-table.h \
+	lib/match/ambiguous.c \
+	lib/match/class-table.c lib/match/class-table.h \
+	lib/match/cross-uses.c lib/match/cross-uses.h \
 	lib/match/defer-records.c \
 	lib/match/intern.c lib/match/intern.h \
 	lib/match/keys.c lib/match/keys.h \
