@@ -89,17 +89,18 @@ static int compare_addresses(const void *a, const void *b)
 }
 
 static void check_symbols(const KmtSymbolizer *symbolizer,
-			  const KmtMatchIntern *keys, GPtrArray *warnings)
+			  const KmtMatchKeys *keys, GPtrArray *warnings)
 {
-	g_autofree guint64 *addresses = g_new(guint64, MAX(keys->n, 1));
+	const guint32 n_classes = keys->classes->n;
+	g_autofree guint64 *addresses = g_new(guint64, MAX(n_classes, 1));
 	guint32 i, n = 0;
 
-	for (i = 0; i < keys->n; i++)
-		addresses[i] = kmt_match_intern_pair(keys, i)->word[0];
-	/* A call site may have several keys, for example one for each kind and
-	 * CPU. Check each address once. */
-	qsort(addresses, keys->n, sizeof(*addresses), compare_addresses);
-	for (i = 0; i < keys->n; i++)
+	for (i = 0; i < n_classes; i++)
+		addresses[i] = kmt_match_keys_call_site(keys, i);
+	/* A call site may have several classes, for example one for each kind
+	 * and size. Check each address once. */
+	qsort(addresses, n_classes, sizeof(*addresses), compare_addresses);
+	for (i = 0; i < n_classes; i++)
 		if (!n || addresses[i] != addresses[n - 1])
 			addresses[n++] = addresses[i];
 	kmt_symbolizer_check(symbolizer, addresses, n, warnings);
@@ -151,7 +152,7 @@ static void add_warnings(const KmtPlan *plan, GPtrArray *warnings)
 	const KmtAggregate *aggregate = report->aggregate;
 	const KmtSymbolizer *symbolizer = report->symbolizer;
 
-	check_symbols(symbolizer, aggregate->keys->keys, warnings);
+	check_symbols(symbolizer, aggregate->keys, warnings);
 	if (kmt_by_has(&plan->by, KMT_BY_DIRECTORY) && !symbolizer->dwarf &&
 	    !symbolizer->tree && !symbolizer->tags)
 		g_ptr_array_add(

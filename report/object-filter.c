@@ -353,8 +353,8 @@ static gboolean is_met(const KmtFilter *filter, const KmtSymbolizer *symbolizer,
 {
 	guint32 i;
 
-	for (i = 0; i < keys->keys->n; i++) {
-		KmtMatchKey key = kmt_match_keys_get(keys, i);
+	for (i = 0; i < keys->classes->n; i++) {
+		KmtMatchKey key = kmt_match_keys_of_class(keys, i);
 
 		if (kmt_filter_matches_key(filter, &key, 0, symbolizer))
 			return TRUE;

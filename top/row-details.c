@@ -34,13 +34,12 @@ static GHashTable *index_new(void)
 	return g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 }
 
-static void add_size(OwnedDetails *owned, GHashTable *index, guint32 class_id)
+static void add_size(OwnedDetails *owned, KmtMatchIntern *index,
+		     guint32 class_id)
 {
-	const KmtMatchKeys *keys = owned->snapshot->keys;
-	const KmtMatchSize size = kmt_match_keys_size_of_class(keys, class_id);
-	guint64 number =
-		kmt_match_intern_pair(keys->classes, class_id)->word[1];
-	guint i = index_of(index, number, owned->sizes->len);
+	const KmtMatchSize size =
+		kmt_match_keys_size_of_class(owned->snapshot->keys, class_id);
+	guint32 i = kmt_match_intern_get(index, size.req, size.alloc);
 	const KmtTopSize new = {.bytes_req = size.req, .bytes = size.alloc};
 
 	if (i == owned->sizes->len)
@@ -111,7 +110,8 @@ static guint add_classes(OwnedDetails *owned, const KmtTopQuery *query,
 			 guint64 id, guint64 *call_site)
 {
 	KmtTopSnapshot *s = owned->snapshot;
-	g_autoptr(GHashTable) sizes = index_new(), lifetimes = index_new();
+	g_autoptr(KmtMatchIntern) sizes = kmt_match_intern_new();
+	g_autoptr(GHashTable) lifetimes = index_new();
 	g_autoptr(GHashTable) commands = index_new(), caches = index_new();
 	g_autoptr(GHashTable) sites = index_new();
 	GHashTable *const indexes[] = {commands, caches, sites};

@@ -33,6 +33,27 @@ static inline guint64 kmt_hash(guint64 seed, guint64 key)
 }
 
 /*
+ * Return a hash of two words: both halves of their product, combined. The
+ * caller combines each word with a random seed first, for example by an
+ * exclusive or; then all bits are well mixed. One multiplication of a 64-bit
+ * machine hashes two words.
+ */
+static inline guint64 kmt_hash_product(guint64 a, guint64 b)
+{
+#ifdef __SIZEOF_INT128__
+	/* A union, because gcc 12 shifts a product by way of the stack. */
+	const union {
+		__extension__ unsigned __int128 whole;
+		guint64 half[2];
+	} product = {.whole = (unsigned __int128)a * b};
+
+	return product.half[0] ^ product.half[1];
+#else
+	return kmt_hash(kmt_hash(0, a), b);
+#endif
+}
+
+/*
  * Hash function for strings. Use this function instead of g_str_hash() for a
  * hash table whose keys come from a file. Any thread may call this function.
  */

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
-#include <string.h>
-
 #include "lib/match/keys.h"
 
-/* Second word of a key: type, file, number of a pair of KmtMatchKeys.flags. */
+/* Word of a class: type, file, number of a pair of KmtMatchKeys.flags. No pair
+ * has the largest number, so no word is KMT_MATCH_CLASS_NO_WORD. */
 #define FILE_SHIFT  8
 #define FLAGS_SHIFT 32
 
@@ -29,7 +28,7 @@
 #define BEYOND_FLAGS                                                           \
 	(KMT_MATCH_KEY_OWNER | KMT_MATCH_KEY_PHASE | KMT_MATCH_KEY_TAG)
 
-/* Parts that need the table flags, because the second word of a key has no bits
+/* Parts that need the table flags, because the word of a class has no bits
  * for their values. */
 #define BEYOND_FILE (KMT_MATCH_KEY_NODE | KMT_MATCH_KEY_GFP | BEYOND_FLAGS)
 
@@ -43,9 +42,7 @@ KmtMatchKeys *kmt_match_keys_new(KmtMatchKeyParts parts,
 	keys->parts = parts;
 	keys->capture = capture;
 	keys->tables = tables;
-	keys->keys = kmt_match_intern_new();
-	keys->sizes = kmt_match_intern_new();
-	keys->classes = kmt_match_intern_new();
+	keys->classes = kmt_match_class_table_new();
 	/*
 	 * On a 64-bit machine, each table has 8 MB of address space, so unused
 	 * tables are not created.
@@ -62,9 +59,6 @@ KmtMatchKeys *kmt_match_keys_new(KmtMatchKeyParts parts,
 		keys->stacks = kmt_match_intern_new();
 	if (parts & KMT_MATCH_KEY_CGROUP)
 		keys->cgroups = kmt_match_intern_new();
-	/* Mark all slots as empty: no key has a second word with all bits set,
-	 * because no flags pair has the largest number. */
-	memset(keys->cache, 0xff, sizeof(keys->cache));
 	return keys;
 }
 
@@ -72,26 +66,26 @@ void kmt_match_keys_free(KmtMatchKeys *keys)
 {
 	if (!keys)
 		return;
-	kmt_match_intern_free(keys->keys);
-	kmt_match_intern_free(keys->sizes);
 	kmt_match_intern_free(keys->flags);
 	kmt_match_intern_free(keys->owners);
 	kmt_match_intern_free(keys->tags);
 	kmt_match_intern_free(keys->phases);
 	kmt_match_intern_free(keys->stacks);
 	kmt_match_intern_free(keys->cgroups);
-	kmt_match_intern_free(keys->classes);
+	kmt_match_class_table_free(keys->classes);
 	g_free(keys);
 }
 
-KmtMatchKey kmt_match_keys_get(const KmtMatchKeys *keys, guint32 number)
+KmtMatchKey kmt_match_keys_of_class(const KmtMatchKeys *keys, guint32 class_id)
 {
-	const KmtMatchPair *pair = kmt_match_intern_pair(keys->keys, number);
+	const KmtMatchClass *found =
+		kmt_match_class_of_number(keys->classes, class_id);
+	const KmtMatchPair *pair;
 	guint64 beyond;
 	KmtMatchKey key = {
-		.call_site = pair->word[0],
-		.type = (guint8)pair->word[1],
-		.file = (guint16)(pair->word[1] >> FILE_SHIFT),
+		.call_site = found->call_site,
+		.type = (guint8)found->word,
+		.file = (guint16)(found->word >> FILE_SHIFT),
 		.node = KMEMTRACE_NODE_NONE,
 		.tag_time = G_MAXINT64,
 	};
@@ -99,7 +93,7 @@ KmtMatchKey kmt_match_keys_get(const KmtMatchKeys *keys, guint32 number)
 	if (!(keys->parts & BEYOND_FILE))
 		return key;
 	pair = kmt_match_intern_pair(keys->flags,
-				     (guint32)(pair->word[1] >> FLAGS_SHIFT));
+				     (guint32)(found->word >> FLAGS_SHIFT));
 	key.node = (gint32)(guint32)pair->word[0];
 	key.gfp_flags = pair->word[1];
 	if (!(keys->parts & BEYOND_FLAGS))
@@ -134,24 +128,6 @@ KmtMatchKey kmt_match_keys_get(const KmtMatchKeys *keys, guint32 number)
 	key.context = (guint16)(pair->word[0] >> CONTEXT_SHIFT) & CONTEXT_FLAGS;
 	key.comm = (const char *)(guintptr)pair->word[1];
 	return key;
-}
-
-KmtMatchKey kmt_match_keys_of_class(const KmtMatchKeys *keys, guint32 class_id)
-{
-	return kmt_match_keys_get(
-		keys, (guint32)kmt_match_intern_pair(keys->classes, class_id)
-			      ->word[0]);
-}
-
-KmtMatchSize kmt_match_keys_size_of_class(const KmtMatchKeys *keys,
-					  guint32 class_id)
-{
-	guint64 number =
-		kmt_match_intern_pair(keys->classes, class_id)->word[1];
-	const KmtMatchPair *pair =
-		kmt_match_intern_pair(keys->sizes, (guint32)number);
-
-	return (KmtMatchSize){pair->word[0], pair->word[1]};
 }
 
 /*
@@ -252,8 +228,8 @@ void kmt_match_keys_set_tag_ends(KmtMatchKeys *keys, const KmtMatchTagEnd *ends,
 	keys->last_tag_end = G_MININT64;
 	for (i = 0; i < n; i++)
 		keys->last_tag_end = MAX(keys->last_tag_end, ends[i].time);
-	/* Give the most frequent key the second word 0; see
-	 * kmt_match_keys_second_word(). */
+	/* Give the most frequent key the word 0; see
+	 * kmt_match_keys_parts_word(). */
 	kmt_match_intern_get(keys->tags, 0, G_MAXINT64);
 	kmt_match_intern_get(keys->flags, (guint32)KMEMTRACE_NODE_NONE, 0);
 }
@@ -301,8 +277,8 @@ static guint32 stack_of(KmtMatchKeys *keys, const KmtInputRawEvent *event,
 	return kmt_match_intern_get(keys->stacks, owner, stack);
 }
 
-guint64 kmt_match_keys_second_word(KmtMatchKeys *keys,
-				   const KmtInputRawEvent *event, guint16 file)
+guint64 kmt_match_keys_parts_word(KmtMatchKeys *keys,
+				  const KmtInputRawEvent *event, guint16 file)
 {
 	KmtMatchKeyParts parts = keys->parts;
 	gint32 node =
@@ -332,20 +308,4 @@ guint64 kmt_match_keys_second_word(KmtMatchKeys *keys,
 		word |= (guint64)kmt_match_intern_get(keys->flags, flags, gfp)
 			<< FLAGS_SHIFT;
 	return word;
-}
-
-guint32 kmt_match_keys_find_class(KmtMatchKeys *keys, KmtMatchClassSlot *front,
-				  const KmtInputRawEvent *event, guint64 word)
-{
-	guint32 key = kmt_match_intern_get(keys->keys, event->call_site, word);
-	guint32 size = kmt_match_intern_get(keys->sizes, event->bytes_req,
-					    event->bytes_alloc);
-	guint32 class_id = kmt_match_intern_get(keys->classes, key, size);
-
-	*front = (KmtMatchClassSlot){.call_site = event->call_site,
-				     .word = word,
-				     .bytes_req = event->bytes_req,
-				     .bytes_alloc = event->bytes_alloc,
-				     .class_id = class_id};
-	return class_id;
 }

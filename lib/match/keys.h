@@ -5,16 +5,17 @@
  * A key is a call site with the kind of memory and, if requested, the CPU,
  * node, gfp flags, owner (task, cgroup, cache, context, stack), phase (a span
  * of time; see kmt_match_keys_set_phases()), and validity of the allocation
- * tag. A size is a pair of requested and allocated bytes. An allocation class
- * is a key with a size. Of these properties, the entry of a live object stores
+ * tag. An allocation class is a key with the requested and the allocated bytes.
+ * Of these properties, the entry of a live object stores
  * only the number of the allocation class.
  */
 #ifndef KMEMTRACE_MATCH_KEYS_H
 #define KMEMTRACE_MATCH_KEYS_H
 
 #include "lib/input/capture.h"
-#include "lib/match/intern.h"
 #include "lib/input/name-tables.h"
+#include "lib/match/class-table.h"
+#include "lib/match/intern.h"
 
 typedef enum {
 	KMT_MATCH_KEY_CPU = 1 << 0,
@@ -49,28 +50,15 @@ typedef struct {
 typedef const char *(*KmtMatchTaskName)(gpointer user, guint32 pid,
 					gint64 time);
 
-/* log2 of the slots of a direct-mapped cache that finds frequent classes. */
-#define KMT_MATCH_CLASS_CACHE_BITS 11
-
-typedef struct {
-	guint64 call_site;
-	guint64 word; /* second word of the key, whose first word is call_site;
-		       * all bits set: empty slot */
-	guint64 bytes_req;
-	guint64 bytes_alloc;
-	guint32 class_id;
-} KmtMatchClassSlot;
-
 /*
- * The tables that number keys, sizes, and classes. Only one thread at a time
- * may ask for the number of a key, which may add the key. Meanwhile, another
- * thread may read the keys whose numbers it has received; see intern.h.
+ * The tables that number classes and parts of keys. Only one thread at a time
+ * may ask for the number of a class, which may add the class. Meanwhile,
+ * another thread may read the classes whose numbers it has received; see
+ * class-table.h.
  */
 typedef struct {
 	KmtMatchKeyParts parts; /* parts of a key besides call site and kind */
-	KmtMatchIntern *keys;
-	KmtMatchIntern *sizes;
-	KmtMatchIntern *classes; /* pairs of key number and size number */
+	KmtMatchClassTable *classes;
 	/* Each of these tables is NULL if parts does not need it. "Number" in a
 	 * pair is the number of a pair in the next table that exists, in the
 	 * order flags, tags, phases, stacks, cgroups, owners; 0 if no further
@@ -95,7 +83,6 @@ typedef struct {
 	gint64 last_tag_end;	    /* the latest time in tag_ends */
 	KmtMatchTaskName task_name; /* replaces tables; NULL: none */
 	gpointer task_name_user;
-	KmtMatchClassSlot cache[1 << KMT_MATCH_CLASS_CACHE_BITS];
 } KmtMatchKeys;
 
 /*
@@ -157,9 +144,6 @@ typedef struct {
 			     * later, or without KMT_MATCH_KEY_TAG */
 } KmtMatchKey;
 
-/* Return key @number of keys->keys. */
-KmtMatchKey kmt_match_keys_get(const KmtMatchKeys *keys, guint32 number);
-
 /* Return the key of an allocation class. */
 KmtMatchKey kmt_match_keys_of_class(const KmtMatchKeys *keys, guint32 class_id);
 
@@ -170,10 +154,7 @@ KmtMatchKey kmt_match_keys_of_class(const KmtMatchKeys *keys, guint32 class_id);
 static inline const guint64 *
 kmt_match_keys_site_of_class(const KmtMatchKeys *keys, guint32 class_id)
 {
-	guint32 key = (guint32)kmt_match_intern_pair(keys->classes, class_id)
-			      ->word[0];
-
-	return &kmt_match_intern_pair(keys->keys, key)->word[0];
+	return &kmt_match_class_of_number(keys->classes, class_id)->call_site;
 }
 
 /* Return the call site of an allocation class. */
@@ -189,18 +170,20 @@ typedef struct {
 } KmtMatchSize;
 
 /* Return the size of an allocation class. */
-KmtMatchSize kmt_match_keys_size_of_class(const KmtMatchKeys *keys,
-					  guint32 class_id);
+static inline KmtMatchSize
+kmt_match_keys_size_of_class(const KmtMatchKeys *keys, guint32 class_id)
+{
+	const KmtMatchClass *class =
+		kmt_match_class_of_number(keys->classes, class_id);
 
-/* Private. kmt_match_keys_second_word() returns the second word of a key that
- * has more parts than call site and kind. The caller adds the kind to the word.
- *
- * kmt_match_keys_find_class() returns the class of an event if the cache lacks
- * it, and puts the class into slot front. */
-guint64 kmt_match_keys_second_word(KmtMatchKeys *keys,
-				   const KmtInputRawEvent *event, guint16 file);
-guint32 kmt_match_keys_find_class(KmtMatchKeys *keys, KmtMatchClassSlot *front,
-				  const KmtInputRawEvent *event, guint64 word);
+	return (KmtMatchSize){class->seeded_req ^ keys->classes->req_seed,
+			      class->bytes_alloc};
+}
+
+/* Private: return the word of a class whose key has more parts than call site
+ * and kind, without the kind. */
+guint64 kmt_match_keys_parts_word(KmtMatchKeys *keys,
+				  const KmtInputRawEvent *event, guint16 file);
 
 /* Return the allocation class of event, an ALLOC of capture->files[file]. parts
  * must be keys->parts; it is a parameter so that the compiler can specialise
@@ -210,23 +193,18 @@ static inline guint32 kmt_match_keys_class(KmtMatchKeys *keys,
 					   const KmtInputRawEvent *event,
 					   guint16 file)
 {
-	guint64 word = event->type_id, hash;
-	KmtMatchClassSlot *front;
+	KmtMatchClassTable *classes = keys->classes;
+	guint64 word = event->type_id, word_hash;
 
-	if (G_UNLIKELY(parts))
-		word |= kmt_match_keys_second_word(keys, event, file);
-	/* A collision in the cache only costs time: the full lookup follows. */
-	hash = (event->call_site +
-		(event->bytes_req ^ word) *
-			G_GUINT64_CONSTANT(0xd6e8feb86659fd93)) *
-	       G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
-	front = &keys->cache[hash >> (64 - KMT_MATCH_CLASS_CACHE_BITS)];
-	if (G_LIKELY(front->call_site == event->call_site &&
-		     front->bytes_req == event->bytes_req &&
-		     front->bytes_alloc == event->bytes_alloc &&
-		     front->word == word))
-		return front->class_id;
-	return kmt_match_keys_find_class(keys, front, event, word);
+	if (!parts)
+		word_hash = classes->short_words[word];
+	else {
+		word |= kmt_match_keys_parts_word(keys, event, file);
+		word_hash = kmt_hash(classes->word_seed, word);
+	}
+	return kmt_match_class_table_get(classes, word, word_hash,
+					 event->call_site, event->bytes_req,
+					 event->bytes_alloc);
 }
 
 #endif

@@ -2,12 +2,12 @@
 noinst_LIBRARIES += lib/match/libmatch.a
 lib_match_libmatch_a_SOURCES = \
 	lib/match/address-set.c lib/match/address-set.h \
-	lib/match/ambiguous.c \
+	lib/match/ambiguous.c lib/match/class-table.c lib/match/class-table.h \
 	lib/match/cross-uses.c lib/match/cross-uses.h \
 	lib/match/defer-records.c \
 	lib/match/intern.c lib/match/intern.h \
 	lib/match/keys.c lib/match/keys.h \
-	lib/match/match-state.c \
+	lib/match/match-block.h lib/match/match-state.c \
 	lib/match/matcher.c lib/match/matcher.h \
 	lib/match/matcher-private.h \
 	lib/match/merge.c lib/match/merge.h lib/match/merge-private.h \

@@ -74,7 +74,8 @@ void kmt_match_report_step(KmtMatcher *m, const KmtMatchObject *object,
 		r->item->class_id = object->class_id;
 		r->item->alloc_time = object->timestamp;
 		r->item->alloc_file = object->file;
-		r->item->cross = !is_alloc && object->file != r->item->file;
+		if (!is_alloc)
+			r->item->cross = object->file != r->item->file;
 	}
 }
 

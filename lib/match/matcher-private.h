@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * State that matcher.c, match-state.c, ambiguous.c, defer-records.c, pending.c
- * and pipeline-stages.c share.
+ * and match-block.h share.
  */
 #ifndef KMEMTRACE_MATCH_MATCHER_PRIVATE_H
 #define KMEMTRACE_MATCH_MATCHER_PRIVATE_H
@@ -338,7 +338,8 @@ static inline gboolean kmt_match_is_certain_free(const KmtMatcher *m,
 }
 
 /*
- * Process an event that kmt_match_fast_path() refused. e is the result of
+ * Process an event that kmt_match_fast_path() refused. The caller has made the
+ * decisions about pending records that are due. e is the result of
  * kmt_match_table_at(), which need not be the entry of the address.
  */
 void kmt_match_slow_path(KmtMatcher *m, KmtMatchEntry *e, KmtMatchEvent *item);
@@ -383,24 +384,26 @@ static inline guint32 kmt_match_usual_state(const KmtMatchEvent *item)
 	return item->state - KMT_MATCH_STATE_OP + KMT_MATCH_STATE_TYPE;
 }
 
-/* A decision of kmt_match_fast_path(), as in KmtMatchEvent. */
+/* The decision of kmt_match_fast_path() about an event. The local variable of a
+ * loop, which the compiler keeps in registers. */
 typedef struct {
-	gint64 alloc_time;
-	guint32 class_id;
-	guint16 alloc_file;
-	guint8 cross;
+	guint is_alloc;	    /* 1: ALLOC; 0: FREE */
+	guint32 class_id;   /* allocation class of the object */
+	gint64 alloc_time;  /* FREE: merged time of the allocation in ns */
+	guint16 alloc_file; /* FREE: file index of the allocation */
+	guint8 flag;	    /* KmtMatchEvent.flag after matching */
 } KmtMatchDecision;
 
 /*
  * Decide an event in the common case: the address is closed before an ALLOC, or
  * live before a FREE, has an entry of the same type, has no pending record, and
  * was used by no other CPU within the clock tolerance. Return FALSE in every
- * other case; the caller then calls kmt_match_slow_path(). One comparison
- * decides all of that for an event of the same CPU as the last one.
+ * other case; the caller, kmt_match_block(), then calls kmt_match_slow_path().
+ * One comparison decides all of that for an event of the same CPU as the last
+ * one.
  *
- * item has the hash, a KmtMatchStep as op, and for an ALLOC its class_id. e is
- * the result of kmt_match_table_at() for the hash. The decision is a local
- * variable of the loop, so that the compiler keeps it in registers.
+ * item has the hash, a KmtMatchStep as op, and for an ALLOC its class_id and
+ * remote flag. e is the result of kmt_match_table_at() for the hash.
  *
  * The function never decides a DEFER or a FREE of a deferred object. ALLOC and
  * FREE execute the same instructions, because a branch on the event
@@ -408,30 +411,30 @@ typedef struct {
  * not precede this one, because an entry with a pending record has a flag that
  * is refused.
  */
-static inline gboolean kmt_match_fast_path(const KmtMatcher *m,
-					   const KmtMatchEvent *item,
-					   KmtMatchEntry *e,
-					   KmtMatchDecision *decision)
+static inline __attribute__((always_inline)) gboolean
+kmt_match_fast_path(const KmtMatcher *m, const KmtMatchEvent *item,
+		    KmtMatchEntry *e, KmtMatchDecision *d)
 {
 	const guint32 usual = kmt_match_usual_state(item), state = e->state;
 	const guint32 new_class = item->class_id;
 	guint32 class_id = e->class_id;
 
-	decision->cross = FALSE;
+	d->is_alloc = !(usual & KMT_MATCH_STATE_OP);
+	d->flag = item->flag;
 	if (G_UNLIKELY(state != usual)) {
 		if ((state ^ usual) & ~KMT_MATCH_STATE_FILE ||
 		    kmt_match_time_distance(e->last_ts, item->now) <=
 			    m->tolerance)
 			return FALSE;
-		decision->cross = item->op == KMT_MATCH_STEP_FREE;
+		d->flag |= !d->is_alloc;
 	}
 	/* The class of a FREE is that of the entry's ALLOC. The compiler
 	 * selects without a branch, because both values are loaded already. */
-	if (__builtin_expect_with_probability(item->op & 1, 1, 0.5))
+	if (__builtin_expect_with_probability((long)d->is_alloc, 1, 0.5))
 		class_id = new_class;
-	decision->class_id = e->class_id = class_id;
-	decision->alloc_time = e->last_ts;
-	decision->alloc_file = kmt_match_state_file(state);
+	d->class_id = e->class_id = class_id;
+	d->alloc_time = e->last_ts;
+	d->alloc_file = kmt_match_state_file(state);
 	/* Store with the width of the load: the next record of the address may
 	 * follow at once, and store forwarding needs equal widths. */
 	e->state = usual ^ KMT_MATCH_STATE_OP;

@@ -155,17 +155,17 @@ static void resolve_conflict(KmtMatcher *m, KmtMatchEntry *e,
 	 * The class of an ALLOC has the call site. Do not read the record,
 	 * which may be in another processor's cache.
 	 */
-	if (is_alloc) {
+	if (is_alloc && m->keys)
 		r.event.call_site =
 			kmt_match_keys_call_site(m->keys, item->class_id);
-		kmt_match_resolve_alloc(m, e, &r);
-	} else {
+	else
 		r.event.call_site = item->event->call_site;
-		if (is_defer)
-			kmt_match_resolve_defer(m, e, &r);
-		else
-			kmt_match_resolve_free(m, e, &r);
-	}
+	if (is_alloc)
+		kmt_match_resolve_alloc(m, e, &r);
+	else if (is_defer)
+		kmt_match_resolve_defer(m, e, &r);
+	else
+		kmt_match_resolve_free(m, e, &r);
 }
 
 /*
@@ -201,11 +201,6 @@ void kmt_match_slow_path(KmtMatcher *m, KmtMatchEntry *e, KmtMatchEvent *item)
 	m->now = item->now;
 	if (cross_cpu_path(m, e, item))
 		return;
-	if (m->now > m->due) {
-		kmt_match_expire_pending(m, FALSE);
-		if (cross_cpu_path(m, e, item))
-			return;
-	}
 	if (!kmt_match_entry_is(e, hash, space))
 		e = kmt_match_table_find(&m->table, hash, space);
 	if (item->op == KMT_MATCH_STEP_ALLOC) {

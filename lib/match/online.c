@@ -167,7 +167,7 @@ void kmt_match_online_advance(KmtMatchOnline *online, gint64 until)
 	while (merge_block(online, work)) {
 		if (!work->block.n)
 			continue;
-		kmt_match_stage_match(&p->shards[0], work);
+		kmt_match_stage_match(p, &p->shards[0], work);
 		count_live(online, work);
 		kmt_match_stage_pass_on(p, work);
 	}

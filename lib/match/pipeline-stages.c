@@ -2,40 +2,35 @@
 /* The work of each stage of the pipeline on one block. */
 #include "config.h"
 
-#include "lib/match/matcher-private.h"
-#include "lib/match/pipeline-private.h"
-
-/*
- * Number of records whose table entries are prefetched at once, because memory
- * latency bounds large captures. report-small and the fuzzers use fewer.
- */
-#ifndef KMT_MATCH_PREFETCH_BATCH
-#define KMT_MATCH_PREFETCH_BATCH 128
-#endif
+#include "lib/match/match-block.h"
 
 static gboolean is_remote(const KmtMatchPipeline *p, const KmtMatchEvent *item)
 {
 	const KmtInputCpuFile *file = p->capture->files->pdata[item->file];
+	const gint32 node = item->event->node;
 
-	return file->node >= 0 && item->event->node != file->node;
+	return node >= 0 && file->node >= 0 && node != file->node;
 }
 
-/* Set the allocation class of each ALLOC. */
-static void assign_classes(KmtMatchPipeline *p)
+/*
+ * Set the allocation class of each ALLOC. parts must be p->keys->parts; it is a
+ * parameter so that the compiler removes the code for parts from the loop of
+ * the default report.
+ */
+static inline __attribute__((always_inline)) void
+assign_classes(KmtMatchPipeline *p, KmtMatchKeyParts parts)
 {
-	KmtMatchEvent *const *allocs = p->queue.order->allocs;
-	const KmtMatchKeyParts parts = p->keys->parts;
-	const guint n = p->queue.n_allocs;
+	KmtMatchEvent *const *alloc = p->queue.order->allocs;
+	KmtMatchEvent *const *end = alloc + p->queue.n_allocs;
 	KmtMatchKeys *keys = p->keys;
-	guint i;
 
-	for (i = 0; i < n; i++) {
-		const KmtInputRawEvent *event = allocs[i]->event;
-		KmtMatchEvent *item = allocs[i];
+	for (; alloc != end; alloc++) {
+		KmtMatchEvent *item = *alloc;
+		const KmtInputRawEvent *event = item->event;
 
 		item->class_id =
 			kmt_match_keys_class(keys, parts, event, item->file);
-		if (G_UNLIKELY(event->node >= 0))
+		if (G_UNLIKELY(event->node != KMEMTRACE_NODE_NONE))
 			item->remote = is_remote(p, item);
 	}
 }
@@ -56,76 +51,53 @@ gboolean kmt_match_stage_merge(KmtMatchPipeline *p, KmtMatchPipelineBlock *work)
 			(guint)(queue->next[i] - work->shard_blocks[i].items);
 	if (p->n_shards == 1)
 		work->shard_blocks[0].n = queue->n;
-	assign_classes(p);
-	work->n_classes = p->keys->classes->n;
+	if (p->keys) {
+		if (p->keys->parts)
+			assign_classes(p, p->keys->parts);
+		else
+			assign_classes(p, 0);
+		work->n_classes = p->keys->classes->n;
+	}
 	return TRUE;
 }
 
-/* Prefetch the homes of a batch of events. */
-static void prefetch_homes(const KmtMatchTable *table,
-			   const KmtMatchEvent *items, guint n,
-			   KmtMatchEntry **homes)
+/* Store the decision about an event for the consumer. */
+static inline void store_step(gpointer user, KmtMatchEvent *item,
+			      const KmtMatchDecision *d)
 {
-	guint k;
-
-	for (k = 0; k < n; k++)
-		homes[k] = kmt_match_table_prefetch(table, items[k].hash);
+	item->class_id = d->class_id;
+	item->alloc_time = d->alloc_time;
+	item->alloc_file = d->alloc_file;
+	item->flag = d->flag;
 }
 
-static void match(KmtMatchShard *shard, KmtMatchEvent *items, guint n,
-		  KmtMatchEntry **homes)
+static KmtMatchedBlock matched_block(const KmtMatchPipelineBlock *work)
 {
-	KmtMatcher *m = shard->matcher;
-	guint k;
-
-	for (k = 0; k < n; k++) {
-		KmtMatchEvent *item = &items[k];
-		KmtMatchEntry *e =
-			kmt_match_table_at(&m->table, homes[k], item->hash);
-		KmtMatchDecision decision;
-
-		if (G_UNLIKELY(!kmt_match_fast_path(m, item, e, &decision))) {
-			shard->item = item;
-			kmt_match_slow_path(m, e, item);
-			continue;
-		}
-		item->class_id = decision.class_id;
-		item->alloc_time = decision.alloc_time;
-		item->alloc_file = decision.alloc_file;
-		if (G_UNLIKELY(decision.cross))
-			item->cross = TRUE;
-	}
+	return (KmtMatchedBlock){.n = work->block.n,
+				 .items = work->order.items,
+				 .n_classes = work->n_classes};
 }
 
-void kmt_match_stage_match(KmtMatchShard *shard, KmtMatchPipelineBlock *work)
+void kmt_match_stage_match(KmtMatchPipeline *p, KmtMatchShard *shard,
+			   KmtMatchPipelineBlock *work)
 {
-	KmtMatchShardBlock *shard_block = &work->shard_blocks[shard->number];
-	KmtMatchTable *table = &shard->matcher->table;
-	KmtMatchEntry *homes[2][KMT_MATCH_PREFETCH_BATCH];
-	KmtMatchEvent *items = shard_block->items;
-	guint left = shard_block->n, n, n_next, now = 0;
+	static const KmtMatchBlockOps ops = {.step = store_step};
+	KmtMatchedBlock matched;
 
-	shard->work = work;
-	shard_block->n_slow_events = 0;
-	kmt_match_table_reclaim(table);
-	n = MIN(left, KMT_MATCH_PREFETCH_BATCH);
-	prefetch_homes(table, items, n, homes[now]);
-	for (; n; left -= n, items += n, n = n_next, now = !now) {
-		n_next = MIN(left - n, KMT_MATCH_PREFETCH_BATCH);
-		prefetch_homes(table, items + n, n_next, homes[!now]);
-		match(shard, items, n, homes[now]);
+	if (!p->match_block) {
+		kmt_match_block(shard, work, &ops, NULL);
+		return;
 	}
-	shard->item = NULL;
-	kmt_matcher_advance(shard->matcher,
-			    work->order.items[work->block.n - 1]->now);
+	matched = matched_block(work);
+	p->match_block(p->user, shard, work, &matched);
 }
 
 void kmt_match_stage_pass_on(KmtMatchPipeline *p, KmtMatchPipelineBlock *work)
 {
-	KmtMatchedBlock matched = {.n = work->block.n,
-				   .items = work->order.items,
-				   .n_classes = work->n_classes};
+	KmtMatchedBlock matched = matched_block(work);
 
+	if (p->match_block && work != &p->end)
+		return;
 	kmt_match_order_slow_events(p, work);
 	matched.slow_events =
 		(const KmtMatchSlowEvent **)work->all_slow_events->pdata;

@@ -44,10 +44,13 @@ typedef struct {
 	};
 	guint16 index;	    /* index in the block */
 	guint16 alloc_file; /* FREE: file index of the allocation */
-	guint8 remote;	    /* ALLOC: memory of another node than the CPU's was
-			     * requested */
-	guint8 cross;	    /* FREE: alloc_file differs from file, so
-			     * another CPU allocated the object */
+	union {
+		guint8 remote; /* ALLOC: memory of another node than the CPU's
+				* was requested */
+		guint8 cross;  /* FREE: alloc_file differs from file, so another
+				* CPU allocated the object */
+		guint8 flag;   /* either of them; FALSE in all other events */
+	};
 } KmtMatchEvent;
 G_STATIC_ASSERT(sizeof(KmtMatchEvent) == 40 || sizeof(void *) < 8);
 
@@ -127,7 +130,7 @@ static inline void kmt_match_shard_queue_put(KmtMatchShardQueue *o,
 	item->op = event->event_id; /* of a DEFER: see mark_defers() */
 	item->type = event->type_id;
 	item->index = (guint16)o->n;
-	item->remote = item->cross = FALSE;
+	item->flag = FALSE;
 	o->n++;
 	/* Without a branch, because the event type cannot be predicted. */
 	o->order->allocs[o->n_allocs] = item;

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The loop that matches the events of a block.
+ *
+ * The loop is an inline function, so that a consumer of one shard can account
+ * for each event in the loop that matches it, while its fields are in
+ * registers. pipeline-stages.c includes it for all other consumers.
+ */
+#ifndef KMEMTRACE_MATCH_MATCH_BLOCK_H
+#define KMEMTRACE_MATCH_MATCH_BLOCK_H
+
+#include "lib/match/matcher-private.h"
+#include "lib/match/pipeline-private.h"
+
+/* The functions of a consumer, constants that the compiler inlines. */
+typedef struct {
+	/* Account for an event that kmt_match_fast_path() decided. */
+	void (*step)(gpointer user, KmtMatchEvent *item,
+		     const KmtMatchDecision *d);
+	/*
+	 * Account for the @n decisions that the matcher reported as slow
+	 * events, in order, and then for the step of @item, if it has one. The
+	 * fields of @item that the matcher updates are valid. If @item is NULL,
+	 * the decisions precede the next event. slow may be NULL: the slow
+	 * events remain in the block.
+	 */
+	void (*slow)(gpointer user, const KmtMatchSlowEvent *events, guint n,
+		     const KmtMatchEvent *item);
+} KmtMatchBlockOps;
+
+/*
+ * Return the number of the first @n events that come before the next decision
+ * about a pending record is due. Merged times ascend, so usually one comparison
+ * suffices.
+ */
+static inline guint kmt_match_n_before_due(const KmtMatcher *m,
+					   const KmtMatchEvent *items, guint n)
+{
+	guint from = 0;
+
+	if (G_LIKELY(!n || items[n - 1].now <= m->due))
+		return n;
+	while (from < n) {
+		guint middle = from + (n - from) / 2;
+
+		if (items[middle].now > m->due)
+			n = middle;
+		else
+			from = middle + 1;
+	}
+	return n;
+}
+
+/* Pass the slow events of the shard to the consumer. */
+static inline void kmt_match_pass_slow(KmtMatchShard *shard,
+				       const KmtMatchBlockOps *ops,
+				       gpointer user, const KmtMatchEvent *item)
+{
+	KmtMatchShardBlock *block = &shard->work->shard_blocks[shard->number];
+
+	if (!ops->slow)
+		return;
+	ops->slow(user,
+		  (const KmtMatchSlowEvent *)(void *)block->slow_events->data,
+		  block->n_slow_events, item);
+	block->n_slow_events = 0;
+}
+
+/*
+ * Match the events of a shard in a block. @ops must be constants. The slow
+ * events of the block are those that @ops did not receive.
+ */
+static inline __attribute__((always_inline)) void
+kmt_match_block(KmtMatchShard *shard, KmtMatchPipelineBlock *work,
+		const KmtMatchBlockOps *ops, gpointer user)
+{
+	enum { DISTANCE = KMT_MATCH_PREFETCH_DISTANCE };
+	KmtMatchShardBlock *shard_block = &work->shard_blocks[shard->number];
+	KmtMatcher *m = shard->matcher;
+	KmtMatchTable *table = &m->table;
+	KmtMatchEvent *items = shard_block->items;
+	KmtMatchEntry *homes[DISTANCE], *e = NULL;
+	const guint n = shard_block->n;
+	guint k, until;
+	KmtMatchDecision d;
+
+	shard->work = work;
+	shard_block->n_slow_events = 0;
+	kmt_match_table_reclaim(table);
+	for (k = 0; k < DISTANCE; k++)
+		homes[k] = kmt_match_table_prefetch(table, items[k].hash);
+	for (k = 0;;) {
+		until = k + kmt_match_n_before_due(m, items + k, n - k);
+		for (; k < until; k++) {
+			KmtMatchEntry **home = &homes[k % DISTANCE];
+
+			e = kmt_match_table_at(table, *home, items[k].hash);
+			*home = kmt_match_table_prefetch(
+				table, items[k + DISTANCE].hash);
+			if (G_UNLIKELY(
+				    !kmt_match_fast_path(m, &items[k], e, &d)))
+				break;
+			ops->step(user, &items[k], &d);
+		}
+		if (k == n)
+			break;
+		shard->item = &items[k];
+		if (k == until) {
+			kmt_matcher_advance(m, items[k].now);
+			kmt_match_pass_slow(shard, ops, user, NULL);
+		} else {
+			kmt_match_slow_path(m, e, &items[k]);
+			kmt_match_pass_slow(shard, ops, user, &items[k]);
+			k++;
+		}
+	}
+	shard->item = NULL;
+	kmt_matcher_advance(m, work->order.items[work->block.n - 1]->now);
+}
+
+#endif
