@@ -78,40 +78,41 @@ kmt_match_block(KmtMatchShard *shard, KmtMatchPipelineBlock *work,
 	KmtMatchShardBlock *shard_block = &work->shard_blocks[shard->number];
 	KmtMatcher *m = shard->matcher;
 	KmtMatchTable *table = &m->table;
-	KmtMatchEvent *items = shard_block->items;
+	KmtMatchEvent *item = shard_block->items, *const end =
+							  item + shard_block->n;
 	KmtMatchEntry *homes[DISTANCE], *e = NULL;
-	const guint n = shard_block->n;
-	guint k, until;
+	guint k;
 	KmtMatchDecision d;
 
 	shard->work = work;
 	shard_block->n_slow_events = 0;
 	kmt_match_table_reclaim(table);
 	for (k = 0; k < DISTANCE; k++)
-		homes[k] = kmt_match_table_prefetch(table, items[k].hash);
+		homes[k] = kmt_match_table_prefetch(table, item[k].hash);
 	for (k = 0;;) {
-		until = k + kmt_match_n_before_due(m, items + k, n - k);
-		for (; k < until; k++) {
-			KmtMatchEntry **home = &homes[k % DISTANCE];
+		const KmtMatchEvent *until =
+			item +
+			kmt_match_n_before_due(m, item, (guint)(end - item));
 
-			e = kmt_match_table_at(table, *home, items[k].hash);
-			*home = kmt_match_table_prefetch(
-				table, items[k + DISTANCE].hash);
-			if (G_UNLIKELY(
-				    !kmt_match_fast_path(m, &items[k], e, &d)))
+		for (; item < until; item++) {
+			e = kmt_match_table_at(table, homes[k], item->hash);
+			homes[k] = kmt_match_table_prefetch(
+				table, item[DISTANCE].hash);
+			k = (k + 1) % DISTANCE;
+			if (G_UNLIKELY(!kmt_match_fast_path(m, item, e, &d)))
 				break;
-			ops->step(user, &items[k], &d);
+			ops->step(user, item, &d);
 		}
-		if (k == n)
+		if (item == end)
 			break;
-		shard->item = &items[k];
-		if (k == until) {
-			kmt_matcher_advance(m, items[k].now);
+		shard->item = item;
+		if (item == until) {
+			kmt_matcher_advance(m, item->now);
 			kmt_match_pass_slow(shard, ops, user, NULL);
 		} else {
-			kmt_match_slow_path(m, e, &items[k]);
-			kmt_match_pass_slow(shard, ops, user, &items[k]);
-			k++;
+			kmt_match_slow_path(m, e, item);
+			kmt_match_pass_slow(shard, ops, user, item);
+			item++;
 		}
 	}
 	shard->item = NULL;
