@@ -391,19 +391,19 @@ typedef struct {
 	guint32 class_id;   /* allocation class of the object */
 	gint64 alloc_time;  /* FREE: merged time of the allocation in ns */
 	guint16 alloc_file; /* FREE: file index of the allocation */
-	guint8 flag;	    /* KmtMatchEvent.flag after matching */
+	guint flag;	    /* KmtMatchEvent.flag after matching */
 } KmtMatchDecision;
 
 /*
  * Decide an event in the common case: the address is closed before an ALLOC, or
  * live before a FREE, has an entry of the same type, has no pending record, and
  * was used by no other CPU within the clock tolerance. Return FALSE in every
- * other case; the caller, kmt_match_block(), then calls kmt_match_slow_path().
- * One comparison decides all of that for an event of the same CPU as the last
- * one.
+ * other case; kmt_match_block() then calls kmt_match_slow_path(). One
+ * comparison decides all of that for an event of the same CPU as the last one.
  *
- * item has the hash, a KmtMatchStep as op, and for an ALLOC its class_id and
- * remote flag. e is the result of kmt_match_table_at() for the hash.
+ * item has the hash, a KmtMatchStep as op, and for an ALLOC its class_id. e is
+ * the result of kmt_match_table_at() for the hash. The decision is a local
+ * variable of the loop, so that the compiler keeps it in registers.
  *
  * The function never decides a DEFER or a FREE of a deferred object. ALLOC and
  * FREE execute the same instructions, because a branch on the event
@@ -419,7 +419,7 @@ kmt_match_fast_path(const KmtMatcher *m, const KmtMatchEvent *item,
 	const guint32 new_class = item->class_id;
 	guint32 class_id = e->class_id;
 
-	d->is_alloc = !(usual & KMT_MATCH_STATE_OP);
+	d->is_alloc = item->op & 1;
 	d->flag = item->flag;
 	if (G_UNLIKELY(state != usual)) {
 		if ((state ^ usual) & ~KMT_MATCH_STATE_FILE ||
@@ -430,7 +430,7 @@ kmt_match_fast_path(const KmtMatcher *m, const KmtMatchEvent *item,
 	}
 	/* The class of a FREE is that of the entry's ALLOC. The compiler
 	 * selects without a branch, because both values are loaded already. */
-	if (__builtin_expect_with_probability((long)d->is_alloc, 1, 0.5))
+	if (__builtin_expect_with_probability(d->is_alloc, 1, 0.5))
 		class_id = new_class;
 	d->class_id = e->class_id = class_id;
 	d->alloc_time = e->last_ts;

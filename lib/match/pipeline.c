@@ -24,12 +24,9 @@ static void block_init(KmtMatchPipelineBlock *work, guint n_shards)
 	work->shard_blocks =
 		g_aligned_alloc0(n_shards, sizeof(KmtMatchShardBlock),
 				 KMT_MATCH_CACHE_LINE_BYTES);
-	for (i = 0; i < n_shards; i++) {
-		work->shard_blocks[i].n = work->shard_blocks[i].n_slow_events =
-			0;
+	for (i = 0; i < n_shards; i++)
 		work->shard_blocks[i].slow_events =
 			g_array_new(FALSE, FALSE, sizeof(KmtMatchSlowEvent));
-	}
 	if (n_shards == 1)
 		kmt_match_order_init_identity(&work->order,
 					      work->shard_blocks[0].items);
