@@ -12,12 +12,16 @@
 #define FIRST_SLOTS 1024
 #endif
 
+/* A word of an entry, whose fields may be smaller. */
+typedef guint64 Word __attribute__((may_alias));
+
 KmtMatchIntern *kmt_match_intern_new(guint n_words)
 {
 	KmtMatchIntern *intern = g_new0(KmtMatchIntern, 1);
 
 	intern->n_words = n_words;
 	intern->seed = kmt_hash_seed();
+	intern->second_seed = kmt_hash_seed();
 	intern->mask = FIRST_SLOTS - 1;
 	intern->slots = g_new0(guint32, FIRST_SLOTS);
 	return intern;
@@ -40,22 +44,37 @@ static gsize entry_size(const KmtMatchIntern *intern)
 	return intern->n_words * sizeof(guint64);
 }
 
+static guint64 hash_of(const KmtMatchIntern *intern, const Word *words)
+{
+	const guint n = intern->n_words;
+	guint64 hash = intern->seed;
+	guint i;
+
+	for (i = 0; i + 1 < n; i += 2)
+		hash = kmt_hash_product(hash ^ words[i],
+					intern->second_seed ^ words[i + 1]);
+	return n % 2 ? kmt_hash(hash, words[n - 1]) : hash;
+}
+
+static gboolean equals(const Word *a, const Word *b, guint n)
+{
+	guint i = 0;
+
+	while (i < n && a[i] == b[i])
+		i++;
+	return i == n;
+}
+
 /* Return the slot of an entry, or the empty slot where it belongs. */
 static guint32 *find_slot(const KmtMatchIntern *intern, gconstpointer entry)
 {
-	guint64 hash = intern->seed, word;
-	guint32 i;
+	guint32 i = (guint32)hash_of(intern, entry) & intern->mask;
 
-	for (i = 0; i < intern->n_words; i++) {
-		memcpy(&word, (const guint8 *)entry + i * sizeof(word),
-		       sizeof(word));
-		hash = kmt_hash(hash, word);
-	}
-	for (i = (guint32)hash & intern->mask;; i = (i + 1) & intern->mask) {
+	for (;; i = (i + 1) & intern->mask) {
 		guint32 *slot = &intern->slots[i];
 
-		if (!*slot || memcmp(kmt_match_intern_entry(intern, *slot - 1),
-				     entry, entry_size(intern)) == 0)
+		if (!*slot || equals(kmt_match_intern_entry(intern, *slot - 1),
+				     entry, intern->n_words))
 			return slot;
 	}
 }

@@ -30,7 +30,7 @@ typedef struct {
 	guint32 n;
 	/* Private: */
 	guint n_words; /* size of an entry in 64-bit words */
-	guint64 seed;
+	guint64 seed, second_seed;
 	guint32 *slots; /* number of an entry + 1; 0: empty slot */
 	guint32 mask;	/* number of slots - 1 */
 } KmtMatchIntern;
