@@ -13,7 +13,7 @@ import tempfile
 
 RECORD_BYTES = 56
 PROGRAMS = ("bench/generate", "bench/load", "bench/measure",
-            "bench/readall", "import/kmemtrace-import",
+            "bench/readall", "check/kmemtrace-check", "import/kmemtrace-import",
             "kmemtraced/kmemtraced", "report/kmemtrace-report")
 SUFFIXES = {"k": 10**3, "M": 10**6, "G": 10**9}
 

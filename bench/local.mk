@@ -18,6 +18,7 @@ bench_readall_LDADD = $(KMT_CLI_LIBS)
 # The scripts instructions and workloads compile the C files of this list.
 EXTRA_DIST += bench/README.md bench/allocators bench/allocatorsdoc.py \
 	bench/analysis bench/benchlib.py bench/bootlib.py bench/diff \
-	bench/ftrace bench/gate bench/guestlib.py bench/html bench/instructions bench/kernel \
+	bench/ftrace bench/gate bench/guestlib.py bench/html bench/importfiles.py \
+	bench/instructioncost.py bench/instructions bench/instructions-recorded.json bench/kernel \
 	bench/latency bench/loss bench/lttnglib.py bench/meter.c bench/one-pass.c \
-	bench/profile.c bench/scaling bench/stock bench/top bench/workloads
+	bench/ownedcapture.py bench/profile.c bench/scaling bench/stock bench/top bench/workloads

@@ -8,6 +8,7 @@ static void add_record(KmtJson *json, const char *name,
 		       const KmtInputCpuFile *file, guint64 index)
 {
 	struct kmemtrace_event e;
+	guint8 record[KMEMTRACE_EVENT_SIZE_V2S];
 	KmtInputRecordOwner owner;
 
 	if (!file) {
@@ -31,19 +32,17 @@ static void add_record(KmtJson *json, const char *name,
 		kmt_json_hex(json, "gfp_flags", e.gfp_flags, 1);
 		kmt_json_i64(json, "timestamp", e.timestamp);
 		if (kmt_input_capture_has_owners(file->capture)) {
-			kmt_input_record_owner(
-				file->map + index * file->record_size,
-				file->swapped, &owner);
+			kmt_input_cpu_file_copy(
+				file, index * file->record_size,
+				MIN(file->record_size, sizeof(record)), record);
+			kmt_input_record_owner(record, file->swapped, &owner);
 			kmt_json_u64(json, "pid", owner.pid);
 			kmt_json_u64(json, "cache", owner.cache);
 			kmt_json_hex(json, "flags", owner.flags, 1);
 			if (kmt_input_capture_has_stacks(file->capture))
-				kmt_json_u64(
-					json, "stack",
-					kmt_input_record_stack(
-						file->map +
-							index * file->record_size,
-						file->swapped));
+				kmt_json_u64(json, "stack",
+					     kmt_input_record_stack(
+						     record, file->swapped));
 		}
 	} else {
 		kmt_json_u64(json, "truncated_bytes", file->truncated_bytes);

@@ -31,12 +31,13 @@ static guint64 offset_of(const KmtInputCpuFile *file, guint64 index)
  * of version 1 has. */
 static void print_rest(const KmtInputCpuFile *file, FILE *out)
 {
-	const guint8 *rest = file->map + offset_of(file, file->n_records);
-	guint i;
+	guint8 rest[KMEMTRACE_EVENT_SIZE_V1];
+	guint n = MIN(file->truncated_bytes, sizeof(rest)), i;
 
+	kmt_input_cpu_file_copy(file, offset_of(file, file->n_records), n,
+				rest);
 	fprintf(out, "%u bytes:", file->truncated_bytes);
-	for (i = 0; i < MIN(file->truncated_bytes, KMEMTRACE_EVENT_SIZE_V1);
-	     i++)
+	for (i = 0; i < n; i++)
 		fprintf(out, " %02x", rest[i]);
 	if (i < file->truncated_bytes)
 		fputs(" ...", out);
@@ -44,19 +45,19 @@ static void print_rest(const KmtInputCpuFile *file, FILE *out)
 
 static void print_owner(const KmtInputCpuFile *file, guint64 index, FILE *out)
 {
+	guint8 record[KMEMTRACE_EVENT_SIZE_V2S];
 	KmtInputRecordOwner owner;
 
 	if (!kmt_input_capture_has_owners(file->capture))
 		return;
-	kmt_input_record_owner(file->map + offset_of(file, index),
-			       file->swapped, &owner);
+	kmt_input_cpu_file_copy(file, offset_of(file, index),
+				MIN(file->record_size, sizeof(record)), record);
+	kmt_input_record_owner(record, file->swapped, &owner);
 	fprintf(out, " pid=%u cache=%u flags=0x%x", owner.pid, owner.cache,
 		owner.flags);
 	if (kmt_input_capture_has_stacks(file->capture))
 		fprintf(out, " stack=%u",
-			kmt_input_record_stack(file->map +
-						       offset_of(file, index),
-					       file->swapped));
+			kmt_input_record_stack(record, file->swapped));
 }
 
 static void print_lost(const struct kmemtrace_event *e, FILE *out)

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 bin_PROGRAMS += check/kmemtrace-check
 CHECK_SOURCES = \
-	check/check.c check/check.h \
+	check/check.c check/check.h check/check-private.h \
+	check/check-across.c \
+	check/check-errors.c \
+	check/check-files.c \
 	check/check-json.c \
+	check/record-filter.c check/record-filter.h \
 	check/rules.c check/rules.h \
 	check/check-text.c \
 	check/check-warnings.c

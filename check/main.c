@@ -120,6 +120,9 @@ static int run(const CheckOptions *options, gint64 tolerance_ns,
 	across_files = capture->directory || capture->files->len > 1;
 	if (!options->quiet)
 		begin_progress(capture, across_files);
+	/* The exit status needs no positions of errors. */
+	if (options->quiet && !options->json)
+		max_errors = 0;
 	check = kmt_check_new(capture, across_files, tolerance_ns, max_errors);
 	kmt_progress_end();
 	if (!options->no_pager && (options->json || !options->quiet))

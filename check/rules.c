@@ -1,92 +1,112 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
+#include <string.h>
+
 #include "check/rules.h"
 #include "lib/input/namespace.h"
 
+void kmt_rule_input_read(KmtRuleInput *input, const guint8 *record)
+{
+	const KmtInputCapture *capture = input->file->capture;
+	struct kmemtrace_event *event = &input->event;
+
+	memcpy(event, record, sizeof(*event));
+	if (event->event_id == KMEMTRACE_EVENT_FREE ||
+	    kmt_input_is_defer(event, capture))
+		kmt_input_clear_free_fields(event);
+	input->stack = KMEMTRACE_STACK_NONE;
+	input->has_owner = kmt_input_capture_has_owners(capture) &&
+			   !kmt_input_is_loss(event, input->file->record_size);
+	if (!input->has_owner)
+		return;
+	kmt_input_record_owner(record, FALSE, &input->owner);
+	if (kmt_input_capture_has_stacks(capture))
+		input->stack = kmt_input_record_stack(record, FALSE);
+}
+
 static gboolean is_lost(const KmtRuleInput *in)
 {
-	return kmt_input_is_loss(in->event, in->file->record_size);
+	return kmt_input_is_loss(&in->event, in->file->record_size);
 }
 
 static gboolean is_stop(const KmtRuleInput *in)
 {
-	return kmt_input_is_stop(in->event, in->file->record_size);
+	return kmt_input_is_stop(&in->event, in->file->record_size);
 }
 
 static gboolean is_mark(const KmtRuleInput *in)
 {
-	return kmt_input_is_mark(in->event, in->file->record_size);
+	return kmt_input_is_mark(&in->event, in->file->record_size);
 }
 
 static gboolean is_defer(const KmtRuleInput *in)
 {
-	return kmt_input_is_defer(in->event, in->file->capture);
+	return kmt_input_is_defer(&in->event, in->file->capture);
 }
 
 static gboolean is_alloc(const KmtRuleInput *in)
 {
-	return in->event->event_id == KMEMTRACE_EVENT_ALLOC;
+	return in->event.event_id == KMEMTRACE_EVENT_ALLOC;
 }
 
 static gboolean null_event(const KmtRuleInput *in)
 {
-	return in->event->event_id == KMEMTRACE_EVENT_NULL;
+	return in->event.event_id == KMEMTRACE_EVENT_NULL;
 }
 
 static gboolean size_too_small(const KmtRuleInput *in)
 {
-	return in->event->event_size < KMEMTRACE_EVENT_SIZE_V1;
+	return in->event.event_size < KMEMTRACE_EVENT_SIZE_V1;
 }
 
 static gboolean size_differs(const KmtRuleInput *in)
 {
-	return in->event->event_size != in->file->record_size;
+	return in->event.event_size != in->file->record_size;
 }
 
 static gboolean unknown_event(const KmtRuleInput *in)
 {
-	return in->event->event_id > KMEMTRACE_EVENT_FREE && !is_lost(in) &&
+	return in->event.event_id > KMEMTRACE_EVENT_FREE && !is_lost(in) &&
 	       !is_stop(in) && !is_mark(in) && !is_defer(in);
 }
 
 static gboolean unknown_type(const KmtRuleInput *in)
 {
-	return in->event->type_id >
-		       kmt_input_last_type(in->file->record_size) &&
+	return in->event.type_id > kmt_input_last_type(in->file->record_size) &&
 	       !is_mark(in);
 }
 
 static gboolean wrong_defer_type(const KmtRuleInput *in)
 {
-	return is_defer(in) && !kmt_input_is_defer_type(in->event->type_id);
+	return is_defer(in) && !kmt_input_is_defer_type(in->event.type_id);
 }
 
 static gboolean null_pointer(const KmtRuleInput *in)
 {
-	return in->event->ptr == 0 && !is_lost(in) && !is_stop(in) &&
+	return in->event.ptr == 0 && !is_lost(in) && !is_stop(in) &&
 	       !is_mark(in);
 }
 
 static gboolean nothing_requested(const KmtRuleInput *in)
 {
-	return is_alloc(in) && in->event->bytes_req == 0;
+	return is_alloc(in) && in->event.bytes_req == 0;
 }
 
 static gboolean too_little_given(const KmtRuleInput *in)
 {
-	return is_alloc(in) && in->event->bytes_alloc < in->event->bytes_req;
+	return is_alloc(in) && in->event.bytes_alloc < in->event.bytes_req;
 }
 
 static gboolean time_backwards(const KmtRuleInput *in)
 {
-	return in->previous && in->event->timestamp < in->previous->timestamp;
+	return in->event.timestamp < in->previous_time;
 }
 
 /* An imported record of a loss has 0 events if the number is unknown. */
 static gboolean lost_nothing(const KmtRuleInput *in)
 {
-	return is_lost(in) && kmt_input_loss_events(in->event) == 0 &&
+	return is_lost(in) && kmt_input_loss_events(&in->event) == 0 &&
 	       !in->file->capture->imported;
 }
 
@@ -96,9 +116,8 @@ static gboolean lost_time(const KmtRuleInput *in)
 
 	if (!is_lost(in))
 		return FALSE;
-	since = kmt_input_loss_since(in->event);
-	return since > in->event->timestamp ||
-	       (in->previous && since < in->previous->timestamp);
+	since = kmt_input_loss_since(&in->event);
+	return since > in->event.timestamp || since < in->previous_time;
 }
 
 /* Return the table entry of the cache that the record names. Return NULL if the
@@ -106,18 +125,18 @@ static gboolean lost_time(const KmtRuleInput *in)
  * missing, invalid or lacks the cache. */
 static const KmtInputCache *find_cache(const KmtRuleInput *in)
 {
-	if (!in->owner || in->owner->cache == KMEMTRACE_CACHE_NONE ||
-	    in->event->type_id != KMEMTRACE_TYPE_CACHE ||
+	if (!in->has_owner || in->owner.cache == KMEMTRACE_CACHE_NONE ||
+	    in->event.type_id != KMEMTRACE_TYPE_CACHE ||
 	    !kmt_input_tables_has_caches(in->tables))
 		return NULL;
-	return kmt_input_tables_cache(in->tables, in->owner->cache);
+	return kmt_input_tables_cache(in->tables, in->owner.cache);
 }
 
 static gboolean unknown_cache(const KmtRuleInput *in)
 {
-	if (!in->owner || in->owner->cache == KMEMTRACE_CACHE_NONE)
+	if (!in->has_owner || in->owner.cache == KMEMTRACE_CACHE_NONE)
 		return FALSE;
-	return in->event->type_id != KMEMTRACE_TYPE_CACHE ||
+	return in->event.type_id != KMEMTRACE_TYPE_CACHE ||
 	       (kmt_input_tables_has_caches(in->tables) && !find_cache(in));
 }
 
@@ -132,12 +151,12 @@ static gboolean is_beyond(gint64 a, gint64 b, gint64 tolerance_ns)
 static gboolean wrong_cache(const KmtRuleInput *in)
 {
 	const KmtInputCache *cache = find_cache(in);
-	gint64 time = in->event->timestamp;
+	gint64 time = in->event.timestamp;
 
 	if (!cache)
 		return FALSE;
-	if (is_alloc(in) && (in->event->bytes_req > cache->object_size ||
-			     in->event->bytes_alloc != cache->size))
+	if (is_alloc(in) && (in->event.bytes_req > cache->object_size ||
+			     in->event.bytes_alloc != cache->size))
 		return TRUE;
 	return is_beyond(time, cache->created, in->tolerance_ns) ||
 	       is_beyond(cache->destroyed, time, in->tolerance_ns);
@@ -151,11 +170,11 @@ static gboolean unknown_task(const KmtRuleInput *in)
 {
 	KmtInputNameConfidence class;
 
-	if (!in->owner || !in->file->capture->complete ||
+	if (!in->has_owner || !in->file->capture->complete ||
 	    !kmt_input_tables_has_all_tasks(in->tables))
 		return FALSE;
-	kmt_input_tables_task_name(in->tables, in->owner->pid,
-				   in->event->timestamp, &class);
+	kmt_input_tables_task_name(in->tables, in->owner.pid,
+				   in->event.timestamp, &class);
 	return class == KMT_INPUT_NAME_UNKNOWN;
 }
 
@@ -163,11 +182,11 @@ static gboolean unknown_flag(const KmtRuleInput *in)
 {
 	guint known = KMEMTRACE_FLAGS_V2;
 
-	if (!in->owner)
+	if (!in->has_owner)
 		return FALSE;
 	if (!is_alloc(in))
 		known &= ~KMEMTRACE_FLAG_ACCOUNT;
-	return (in->owner->flags & ~known) != 0;
+	return (in->owner.flags & ~known) != 0;
 }
 
 static gboolean unknown_stack(const KmtRuleInput *in)

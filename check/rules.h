@@ -64,21 +64,30 @@ typedef enum {
 	KMT_N_RULES
 } KmtRuleId;
 
-/* The input of a rule. @event is NULL for the rules of a file. */
+/* The input of a rule. The rules of a file use no field of a record. */
 typedef struct {
 	const KmtInputCpuFile *file;
-	const struct kmemtrace_event *event;
-	/* The last usable record before @event, or NULL. */
-	const struct kmemtrace_event *previous;
-	/* The owner fields of @event, or NULL. */
-	const KmtInputRecordOwner *owner;
-	guint32 stack; /* stack of @event, or KMEMTRACE_STACK_NONE */
+	/* The record: its fields of version 1, its owner fields if has_owner,
+	 * and its stack or KMEMTRACE_STACK_NONE. */
+	struct kmemtrace_event event;
+	gboolean has_owner;
+	KmtInputRecordOwner owner;
+	guint32 stack;
+	/* Timestamp of the last usable record before the record; G_MININT64 if
+	 * there is none. */
+	gint64 previous_time;
 	const KmtInputTables *tables;
 	gint64 tolerance_ns; /* assumed largest difference of the clocks of two
 			      * CPUs, ns */
 	guint64 lost;	     /* lost events that the usable records of the
 			      * file report so far, saturated */
 } KmtRuleInput;
+
+/*
+ * Set the fields of *input that come from a record. The record has the byte
+ * order of this host.
+ */
+void kmt_rule_input_read(KmtRuleInput *input, const guint8 *record);
 
 /*
  * A rule: its name and description in the output, and the function that checks

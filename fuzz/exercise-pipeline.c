@@ -99,6 +99,8 @@ guint64 kmt_exercise_run_pipeline(KmtExercise *exercise, guint jobs,
 		.keys = exercise->keys,
 		.stop_ns = stop_ns,
 	};
+	static const KmtMatchFindings none;
+	KmtMatchFindings findings;
 	PipelineRun run = {exercise, G_MININT64};
 	g_autoptr(KmtMatchPipeline) pipeline = kmt_match_pipeline_new(
 		exercise->capture, &options, consume_block, &run);
@@ -106,8 +108,12 @@ guint64 kmt_exercise_run_pipeline(KmtExercise *exercise, guint jobs,
 		g_array_new(FALSE, FALSE, sizeof(KmtMatchObject));
 
 	exercise->index = 0;
+	exercise->findings = none;
 	g_array_set_size(exercise->decisions, 0);
 	kmt_match_pipeline_run(pipeline);
+	kmt_match_pipeline_findings(pipeline, &findings);
+	g_assert_cmpmem(&findings, sizeof(findings), &exercise->findings,
+			sizeof(findings));
 	kmt_match_pipeline_foreach_live(pipeline, kmt_exercise_append_object,
 					objects);
 	*live = kmt_exercise_sorted_objects(exercise->keys, objects);

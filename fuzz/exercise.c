@@ -64,7 +64,6 @@ static void compare_stopped(KmtExercise *exercise, gint64 tolerance_ns,
 static void compare_runs(KmtExercise *exercise, gint64 tolerance_ns,
 			 gboolean threads)
 {
-	static const KmtMatchFindings none;
 	g_autoptr(GArray) live =
 		kmt_exercise_run_matcher(exercise, tolerance_ns);
 	g_autoptr(GArray) decisions = kmt_exercise_steal_decisions(exercise);
@@ -75,7 +74,6 @@ static void compare_runs(KmtExercise *exercise, gint64 tolerance_ns,
 	for (shards = 1; shards <= 3; shards += 2) {
 		g_autoptr(GArray) other_decisions = NULL, other_live = NULL;
 
-		exercise->findings = none;
 		g_assert_cmpuint(kmt_exercise_run_pipeline(
 					 exercise, threads ? shards : 1, shards,
 					 tolerance_ns, G_MAXINT64, &other_live),

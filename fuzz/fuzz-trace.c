@@ -25,22 +25,20 @@ static void run_check(const KmtInputCapture *capture, guint8 options,
 {
 	g_autoptr(KmtCheck) check = kmt_check_new(
 		capture, capture->directory != NULL, tolerance_ns, MAX_ERRORS);
-	const KmtMatchFindings *f = &check->findings;
 	guint64 sum = 0;
 	guint i;
 
 	for (i = 0; i < KMT_N_RULES; i++) {
 		sum += check->counts[i];
-		g_assert_cmpuint(check->kept[i], <=, MAX_ERRORS);
-		g_assert_cmpuint(check->kept[i], <=, check->counts[i]);
+		g_assert_cmpuint(check->kept[i], <=,
+				 MIN(check->counts[i], MAX_ERRORS));
+		/* The pipeline counted these errors, and the matcher found
+		 * their records. */
+		if (i >= KMT_N_MARK_RULES)
+			g_assert_cmpuint(check->kept[i], ==,
+					 MIN(check->counts[i], MAX_ERRORS));
 	}
 	g_assert_cmpuint(sum, ==, check->total);
-	g_assert_cmpuint(check->counts[KMT_RULE_DOUBLE_ALLOCATION], ==,
-			 f->doubles[KMT_MATCH_DOUBLE_UNEXPLAINED]);
-	g_assert_cmpuint(check->counts[KMT_RULE_UNMATCHED_FREE], ==,
-			 f->unmatched[KMT_MATCH_UNMATCHED_UNEXPLAINED]);
-	g_assert_cmpuint(check->counts[KMT_RULE_MISMATCHED_FREE], ==,
-			 f->mismatches);
 	if (OPTION_OUTPUT(options))
 		kmt_check_output(check);
 }

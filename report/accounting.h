@@ -5,29 +5,8 @@
 #define KMEMTRACE_REPORT_ACCOUNTING_H
 
 #include "report/aggregate.h"
+#include "report/class-stats.h"
 #include "lib/match/pipeline.h"
-
-/* The figures of one allocation class: the allocations with the same
- * KmtMatchKey and the same sizes. */
-typedef struct {
-	KmtCounters *
-		counters; /* the group's; NULL: the filter excludes the class */
-	union {
-		guint64 records[2]; /* basic statistics: numbers of FREE [0] and
-				     * ALLOC [1] records that the matcher
-				     * decided without a slow event */
-		struct {
-			guint64 window; /* last window with an event of the
-					 * class */
-			guint64 allocs; /* allocations counted in the span */
-		} detailed;
-	};
-	guint64 bytes_req;
-	guint64 bytes_alloc;
-	guint32 group; /* KMT_NO_GROUP: the filter excludes the class */
-	guint8 kind;   /* KmtKind, never SLAB */
-	guint8 is_initialised;
-} KmtClassStats;
 
 #define NO_CLASS G_MAXUINT32
 
@@ -72,8 +51,12 @@ typedef struct {
 		finding_slots[64];  /* cache of recently counted findings */
 	KmtClassStats *class_stats; /* n_class_stats entries, by class_id */
 	guint32 n_class_stats;
-	guint32 n_basic;		   /* kmt_basic_steps() initialised the
-					    * classes below this number */
+	guint32 n_basic;	 /* basic statistics: the classes below this
+				  * number are initialised */
+	guint64 unflushed;	 /* basic statistics: no class has counted
+				  * more records since its last
+				  * kmt_class_stats_flush() */
+	guint64 max_bytes_alloc; /* largest bytes_alloc of class_stats */
 	guint64 free_records[KMT_N_KINDS]; /* FREE records of the span, by kind;
 					    * in basic statistics only those
 					    * with op KMT_MATCH_STEP_NONE */
@@ -103,10 +86,18 @@ static inline KmtClassStats *kmt_accounting_class(KmtAccounting *accounting,
 }
 
 /*
- * Account for the records @from to @to - 1 of a block in the basic statistics.
- * kmt_detailed_steps() replaces this function if an option selects detailed
- * statistics. basic-stats.c computes the sums of a kind from its groups at the
- * end. Peaks depend on the order of events, so each step updates them.
+ * Match the events of a block and account for them, including slow events, in
+ * the basic statistics. An option that selects detailed statistics excludes
+ * this function and kmt_basic_steps(). basic-stats.c computes the sums of a
+ * kind from its groups at the end. Peaks depend on the order of events, so each
+ * step updates them.
+ */
+void kmt_basic_block(KmtAccounting *accounting, KmtMatchShard *shard,
+		     KmtMatchPipelineBlock *work,
+		     const KmtMatchedBlock *matched);
+/*
+ * Account for the records @from to @to - 1 of a matched block in the basic
+ * statistics. Several shards need this function.
  */
 void kmt_basic_steps(KmtAccounting *accounting, const KmtMatchedBlock *matched,
 		     guint from, guint to);

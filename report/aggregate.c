@@ -56,13 +56,26 @@ static gboolean is_finding_only(const KmtMatchSlowEvent *slow_event)
 	}
 }
 
+static void begin_block(KmtAccounting *accounting,
+			const KmtMatchedBlock *matched)
+{
+	if (!accounting->started && matched->n)
+		first_record(accounting, matched->items[0]->now);
+}
+
+static void end_block(KmtAccounting *accounting, const KmtMatchedBlock *matched)
+{
+	accounting->records += matched->n;
+	if (accounting->options->progress)
+		accounting->options->progress(accounting->records);
+}
+
 static void consume(gpointer user, const KmtMatchedBlock *matched)
 {
 	KmtAccounting *accounting = user;
 	guint n, i = 0, next = 0;
 
-	if (!accounting->started && matched->n)
-		first_record(accounting, matched->items[0]->now);
+	begin_block(accounting, matched);
 	n = within_span(accounting, matched);
 	if (n < matched->n ||
 	    (!matched->n && kmt_match_merge_stopped(kmt_match_pipeline_merge(
@@ -101,9 +114,19 @@ static void consume(gpointer user, const KmtMatchedBlock *matched)
 	}
 	if (accounting->ended)
 		kmt_detailed_after_span(accounting, matched, n, next);
-	accounting->records += matched->n;
-	if (accounting->options->progress)
-		accounting->options->progress(accounting->records);
+	end_block(accounting, matched);
+}
+
+/* Match and consume a block for the basic statistics. */
+static void match_basic_block(gpointer user, KmtMatchShard *shard,
+			      KmtMatchPipelineBlock *work,
+			      const KmtMatchedBlock *matched)
+{
+	KmtAccounting *accounting = user;
+
+	begin_block(accounting, matched);
+	kmt_basic_block(accounting, shard, work, matched);
+	end_block(accounting, matched);
 }
 
 /* ---- the whole capture ---- */
@@ -456,6 +479,7 @@ KmtAggregate *kmt_aggregate_new(const KmtInputCapture *capture,
 		.clock_tolerance_ns = options->clock_tolerance_ns,
 		.stop_ns = options->span.stop,
 		.keys = aggregate->keys,
+		.match_block = accounting.basic ? match_basic_block : NULL,
 	};
 	g_autoptr(KmtMatchPipeline) pipeline = kmt_match_pipeline_new(
 		capture, &pipeline_options, consume, &accounting);
@@ -465,7 +489,7 @@ KmtAggregate *kmt_aggregate_new(const KmtInputCapture *capture,
 	kmt_match_pipeline_run(pipeline);
 	finish(&accounting, pipeline);
 	note_owners(aggregate, capture, parts);
-	g_free(accounting.class_stats);
+	g_aligned_free(accounting.class_stats);
 	return aggregate;
 }
 

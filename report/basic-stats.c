@@ -2,117 +2,133 @@
 #include "config.h"
 
 #include "report/accounting.h"
+#include "lib/match/match-block.h"
 
-#include <string.h>
+/* Largest number of records of a class before they are added to its group, so
+ * that their numbers fit into 32 bits. report-small uses fewer. */
+#ifndef KMT_CLASS_MAX_RECORDS
+#define KMT_CLASS_MAX_RECORDS G_MAXUINT32
+#endif
 
-void kmt_accounting_add(KmtAccounting *accounting, guint32 class_id)
-{
-	KmtAggregate *aggregate = accounting->aggregate;
-	KmtMatchSize bytes =
-		kmt_match_keys_size_of_class(aggregate->keys, class_id);
-	KmtMatchKey key = kmt_match_keys_of_class(aggregate->keys, class_id);
-	KmtClassStats *stats;
-
-	if (class_id >= accounting->n_class_stats) {
-		guint32 n = MAX(1024, accounting->n_class_stats);
-
-		while (n <= class_id)
-			n += n / 4;
-		accounting->class_stats =
-			g_renew(KmtClassStats, accounting->class_stats, n);
-		memset(accounting->class_stats + accounting->n_class_stats, 0,
-		       (n - accounting->n_class_stats) * sizeof(KmtClassStats));
-		accounting->n_class_stats = n;
-	}
-	stats = &accounting->class_stats[class_id];
-	stats->is_initialised = TRUE;
-	stats->bytes_req = bytes.req;
-	stats->bytes_alloc = bytes.alloc;
-	stats->kind = key.type;
-	stats->group = kmt_groups_of_class(aggregate->groups, class_id);
-	if (stats->group == KMT_NO_GROUP)
-		return;
-	stats->counters = kmt_groups_counters(aggregate->groups, stats->group);
-	stats->counters->parent = &accounting->kinds[stats->kind];
-	if (!accounting->options->by->kinds && kmt_kind_is_slab(stats->kind))
-		stats->counters->parent = &accounting->kinds[KMT_KIND_SLAB];
-}
-
-/*
- * Count one record whose step the matcher decided without a slow event. Figures
- * that depend only on the number of records of a class are computed from the
- * record counts of the class at the end.
- */
-static inline void basic_step(KmtClassStats *stats, const KmtMatchEvent *item)
-{
-	guint is_alloc = item->op & 1;
-	guint64 change = is_alloc ? stats->bytes_alloc : -stats->bytes_alloc;
-	KmtCounters *counters = stats->counters, *kind = counters->parent,
-		    *parent = kind->parent;
-
-	stats->records[is_alloc]++;
-	kmt_counters_save_peak(counters);
-	kmt_counters_change(counters, !is_alloc, change, item->now);
-	if (kmt_counters_change(kind, !is_alloc, change, item->now))
-		kind->epoch++;
-	if (kmt_counters_change(parent, !is_alloc, change, item->now))
-		parent->epoch++;
-	counters->cross_cpu_frees += item->cross;
-	if (G_UNLIKELY(item->remote))
-		counters->remote_node_allocs++;
-}
-
-void kmt_basic_steps(KmtAccounting *accounting, const KmtMatchedBlock *matched,
-		     guint from, guint to)
-{
-	KmtMatchEvent *const *items = matched->items;
+/* A block, and what its events change. */
+typedef struct {
+	KmtAccounting *accounting;
+	const KmtMatchedBlock *matched;
 	KmtClassStats *class_stats;
-	guint i;
+} BasicBlock;
 
-	for (; accounting->n_basic < matched->n_classes; accounting->n_basic++)
-		kmt_accounting_class(accounting, accounting->n_basic);
-	class_stats = accounting->class_stats;
-	for (i = from; i < to; i++) {
-		const KmtMatchEvent *item = items[i];
-
-		if (G_LIKELY(item->op != KMT_MATCH_STEP_NONE))
-			basic_step(&class_stats[item->class_id], item);
-		else if (item->event->event_id == KMEMTRACE_EVENT_FREE)
-			accounting->free_records[item->type]++;
-	}
-}
-
-/* Add @n times @bytes to *sum. Return whether the result exceeds 2^64 - 1. */
-static gboolean add_times(guint64 *sum, guint64 n, guint64 bytes)
-{
-	guint64 product;
-	gboolean over = __builtin_mul_overflow(n, bytes, &product);
-
-	return __builtin_add_overflow(*sum, product, sum) || over;
-}
-
-void kmt_basic_groups(KmtAccounting *accounting)
+/* Add the records of all classes to their groups. */
+static void flush_classes(KmtAccounting *accounting)
 {
 	KmtAggregate *aggregate = accounting->aggregate;
 	guint32 i;
 
 	for (i = 0; i < accounting->n_class_stats; i++) {
-		const KmtClassStats *stats = &accounting->class_stats[i];
-		guint64 frees = stats->records[0], allocs = stats->records[1];
-		KmtCounters *counters = stats->counters;
+		KmtClassStats *stats = &accounting->class_stats[i];
 
-		if (!counters)
-			continue;
-		counters->frees += frees;
-		counters->allocs += allocs;
-		counters->closed_req += frees * stats->bytes_req;
-		aggregate->overflowed |= add_times(&counters->bytes_req, allocs,
-						   stats->bytes_req) |
-					 add_times(&counters->bytes_alloc,
-						   allocs, stats->bytes_alloc);
 		if (stats->bytes_alloc < stats->bytes_req)
-			aggregate->short_allocs += allocs;
+			aggregate->short_allocs +=
+				(guint64)stats->records[KMT_EFFECT_ALLOC] +
+				stats->records[KMT_EFFECT_REMOTE_ALLOC];
+		if (stats->counters)
+			aggregate->overflowed |= kmt_class_stats_flush(stats);
 	}
+	accounting->unflushed = 0;
+}
+
+/* Prepare the statistics for the events of a block. */
+static BasicBlock begin_block(KmtAccounting *accounting,
+			      const KmtMatchedBlock *matched)
+{
+	for (; accounting->n_basic < matched->n_classes; accounting->n_basic++)
+		kmt_accounting_class(accounting, accounting->n_basic);
+	if (accounting->unflushed + matched->n > KMT_CLASS_MAX_RECORDS)
+		flush_classes(accounting);
+	accounting->unflushed += matched->n;
+	return (BasicBlock){accounting, matched, accounting->class_stats};
+}
+
+/*
+ * Return whether the live bytes may exceed 2^63 - 1 in a block: each record
+ * allocates one object at most.
+ */
+static gboolean may_exceed(const KmtAccounting *accounting,
+			   const KmtMatchedBlock *matched)
+{
+	guint64 bytes;
+
+	return __builtin_mul_overflow(accounting->records + matched->n,
+				      accounting->max_bytes_alloc, &bytes) ||
+	       bytes > G_MAXINT64;
+}
+
+static inline void step(gpointer user, KmtMatchEvent *item,
+			const KmtMatchDecision *d)
+{
+	const BasicBlock *block = user;
+
+	kmt_class_stats_step(&block->class_stats[d->class_id], d->is_alloc,
+			     d->flag, item->now, FALSE);
+}
+
+static inline void exact_step(gpointer user, KmtMatchEvent *item,
+			      const KmtMatchDecision *d)
+{
+	const BasicBlock *block = user;
+
+	kmt_class_stats_step(&block->class_stats[d->class_id], d->is_alloc,
+			     d->flag, item->now, TRUE);
+}
+
+/* Count a record that is matched, unless a slow event has its effect. */
+static void count_item(const BasicBlock *block, const KmtMatchEvent *item)
+{
+	if (item->op != KMT_MATCH_STEP_NONE)
+		kmt_class_stats_step(&block->class_stats[item->class_id],
+				     item->op & 1, item->flag, item->now, TRUE);
+	else if (item->event->event_id == KMEMTRACE_EVENT_FREE)
+		block->accounting->free_records[item->type]++;
+}
+
+static void slow(gpointer user, const KmtMatchSlowEvent *events, guint n,
+		 const KmtMatchEvent *item)
+{
+	const BasicBlock *block = user;
+	guint i;
+
+	for (i = 0; i < n; i++)
+		kmt_detailed_slow_event(block->accounting, block->matched,
+					&events[i]);
+	if (item)
+		count_item(block, item);
+}
+
+void kmt_basic_block(KmtAccounting *accounting, KmtMatchShard *shard,
+		     KmtMatchPipelineBlock *work,
+		     const KmtMatchedBlock *matched)
+{
+	static const KmtMatchBlockOps ops = {step, slow},
+				      exact_ops = {exact_step, slow};
+	BasicBlock block = begin_block(accounting, matched);
+
+	if (may_exceed(accounting, matched))
+		kmt_match_block(shard, work, &exact_ops, &block);
+	else
+		kmt_match_block(shard, work, &ops, &block);
+}
+
+void kmt_basic_steps(KmtAccounting *accounting, const KmtMatchedBlock *matched,
+		     guint from, guint to)
+{
+	const BasicBlock block = begin_block(accounting, matched);
+
+	for (; from < to; from++)
+		count_item(&block, matched->items[from]);
+}
+
+void kmt_basic_groups(KmtAccounting *accounting)
+{
+	flush_classes(accounting);
 }
 
 void kmt_basic_kinds(KmtAccounting *accounting)

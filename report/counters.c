@@ -16,13 +16,13 @@ static guint64 live_req(const KmtCounters *counters)
 
 void kmt_counters_restart(KmtCounters *counters, gint64 now)
 {
+	guint64 live = kmt_counters_live(counters);
 	KmtCounters next = {
 		.parent = counters->parent,
 		.first_objects = live_objects(counters),
 		.first_req = live_req(counters),
-		.live = counters->live,
-		.peak = counters->live,
-		.peak_timestamp = counters->live ? now : 0,
+		.peak = live,
+		.peak_timestamp = live ? now : 0,
 		.epoch = counters->epoch,
 		.at_peak = counters->at_peak,
 	};
@@ -41,7 +41,7 @@ KmtTotals kmt_counters_totals(const KmtCounters *counters)
 		.remote_node_allocs = counters->remote_node_allocs,
 		.live_objects = live_objects(counters),
 		.live_bytes_req = live_req(counters),
-		.live_bytes_alloc = counters->live,
+		.live_bytes_alloc = kmt_counters_live(counters),
 		.peak_bytes_alloc = counters->peak,
 		.peak_timestamp = counters->peak_timestamp,
 	};

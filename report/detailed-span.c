@@ -139,7 +139,7 @@ static guint64 bytes_in_use(const KmtGroups *groups, guint32 group)
 {
 	const KmtDeferred *deferred = kmt_groups_deferred(groups, group);
 
-	return kmt_groups_counters(groups, group)->live -
+	return kmt_counters_live(kmt_groups_counters(groups, group)) -
 	       (deferred ? deferred->bytes : 0);
 }
 

@@ -45,7 +45,8 @@ static ALWAYS_INLINE void account_alloc(KmtAccounting *accounting,
 		accounting->aggregate->overflowed = TRUE;
 	/* Live bytes include objects from before the span, which the sums
 	 * exclude, so the live bytes need their own overflow check. */
-	if (G_UNLIKELY(kind->live + stats->bytes_alloc < stats->bytes_alloc))
+	if (G_UNLIKELY(kmt_counters_live(kind) + stats->bytes_alloc <
+		       stats->bytes_alloc))
 		accounting->live_overflowed = TRUE;
 	kind->epoch += kmt_counters_alloc(kind, stats->bytes_req,
 					  stats->bytes_alloc, now);
@@ -68,7 +69,7 @@ static ALWAYS_INLINE void account_close(KmtAccounting *accounting,
 	kmt_counters_close(&accounting->kinds[stats->kind], stats->bytes_req,
 			   stats->bytes_alloc);
 	if (kmt_kind_is_slab(stats->kind))
-		accounting->kinds[KMT_KIND_SLAB].live -= stats->bytes_alloc;
+		accounting->kinds[KMT_KIND_SLAB].headroom += stats->bytes_alloc;
 }
 
 /* Count the free of an object. */
@@ -125,7 +126,7 @@ static void window_close(KmtAccounting *accounting, const KmtClassStats *stats)
 	kmt_counters_close(&accounting->window_kinds[stats->kind],
 			   stats->bytes_req, stats->bytes_alloc);
 	if (kmt_kind_is_slab(stats->kind))
-		accounting->window_kinds[KMT_KIND_SLAB].live -=
+		accounting->window_kinds[KMT_KIND_SLAB].headroom +=
 			stats->bytes_alloc;
 }
 

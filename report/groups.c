@@ -213,7 +213,7 @@ void kmt_groups_finish(KmtGroups *groups, const guint64 epochs[KMT_N_KINDS])
 			 * since that peak. */
 			.at_peak = counters.epoch == epochs[key[0]]
 					   ? counters.at_peak
-					   : counters.live,
+					   : kmt_counters_live(&counters),
 			.detail = groups->options.details
 					  ? kmt_groups_detail(groups, i)
 					  : NULL,

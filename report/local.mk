@@ -9,7 +9,7 @@ REPORT_SOURCES = \
 	report/detailed-private.h \
 	report/detailed-span.c \
 	report/detailed-stats.c \
-	report/accounting.h \
+	report/accounting.c report/accounting.h \
 	report/allocator-memory.c report/allocator-memory.h \
 	report/capture-report.c report/capture-report.h \
 	report/columns.c report/columns.h \
@@ -92,6 +92,7 @@ REPORT_SOURCES = \
 	report/advice-together.c \
 	report/bar.c report/bar.h \
 	report/basic-stats.c \
+	report/class-stats.c report/class-stats.h \
 	report/replay.c report/replay.h \
 	report/replay-objects.c report/replay-objects.h \
 	report/report.c report/report.h \

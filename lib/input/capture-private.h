@@ -7,6 +7,7 @@
 #define KMEMTRACE_INPUT_CAPTURE_PRIVATE_H
 
 #include "lib/capture/names.h"
+#include "lib/input/buffer.h"
 #include "lib/input/capture.h"
 
 #define KMT_INPUT_META_NAME KMT_CAPTURE_META
@@ -17,7 +18,26 @@
  */
 #define KMT_INPUT_MAX_FILES 65536
 
+/* ---- lib/input/record.c ---- */
+
+/*
+ * Copy the known fields of n consecutive records and convert them to the byte
+ * order of this host. to and from may be equal; if they are not, bytes beyond
+ * the known fields remain undefined.
+ */
+void kmt_input_swap_records(guint8 *to, const guint8 *from, guint64 n,
+			    guint record_size);
+
 /* ---- lib/input/cpu-file.c ---- */
+
+/*
+ * Return a pointer to byte at of the content, and set *n to the number of bytes
+ * that are readable from there on. at must be less than file->size, and the
+ * file no stream. Set *buffer to a reference that the caller releases after the
+ * last access, or to NULL. The bytes have the byte order of the file.
+ */
+const guint8 *kmt_input_cpu_file_view(const KmtInputCpuFile *file, guint64 at,
+				      gsize *n, KmtInputBuffer **buffer);
 
 /*
  * Parse a file name cpu<n>.out, optionally followed by .gz or .zst, and set
@@ -95,12 +115,13 @@ gboolean kmt_input_cpu_file_adopt_fd(KmtInputCpuFile *file, int fd,
 				     gboolean named, GError **error);
 
 /*
- * Replace the content of a compressed file by a stream of the decompressed
- * content. Set *is_tar to whether the content, after decompression, is a tar;
- * FALSE for a name that ends with .out. Files with a name that ends with .out,
- * and other files with uncompressed content, stay unchanged; but a file with
- * the suffix .gz or .zst and uncompressed content is replaced by an empty file
- * with a defect. On failure return FALSE and set *error.
+ * Replace the content of a compressed file by its frames, or by a stream of the
+ * decompressed content. Set *is_tar to whether the content, after
+ * decompression, is a tar; FALSE for a name that ends with .out. Files with a
+ * name that ends with .out, and other files with uncompressed content, stay
+ * unchanged; but a file with the suffix .gz or .zst and uncompressed content is
+ * replaced by an empty file with a defect. On failure return FALSE and set
+ * *error.
  */
 gboolean kmt_input_decompress_file(KmtInputCpuFile *file, gboolean *is_tar,
 				   GError **error);

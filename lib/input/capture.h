@@ -42,6 +42,10 @@ typedef enum {
  * lib/input/record-stream.h.
  */
 typedef struct KmtInputRecordStream KmtInputRecordStream;
+/* Content of a compressed file; see lib/input/frames.h. */
+typedef struct KmtInputFrames KmtInputFrames;
+/* Frames of all files that are in memory; see lib/input/frame-pool.h. */
+typedef struct KmtInputFramePool KmtInputFramePool;
 /* An open capture, declared below. */
 typedef struct KmtInputCapture KmtInputCapture;
 
@@ -50,8 +54,10 @@ typedef struct KmtInputCapture KmtInputCapture;
  * capture also lists the files that contain no records.
  *
  * A regular file of layout B that is not compressed is mapped completely,
- * unless the file is standard input with a file offset other than 0. Any other
- * file is a stream, which a KmtInputReader reads once and in order, unless
+ * unless the file is standard input with a file offset other than 0. A regular
+ * file of layout B that consists of zstd frames, as kmemtraced writes it, is
+ * decompressed in parts when its records are read. Any other file is a stream,
+ * which a KmtInputReader reads once and in order, unless
  * kmt_input_capture_open() copied the content to a temporary file, which is
  * then mapped. Until the end of a stream, the fields size, n_records,
  * truncated_bytes and defect describe only the part that was read so far.
@@ -78,8 +84,11 @@ typedef struct {
 		    * records; without either, a number that no other
 		    * operand has */
 	/* Mapped content: n_records * record_size + truncated_bytes readable
-	 * bytes. NULL for an empty file and for a stream. */
+	 * bytes. NULL for an empty file, a file of frames, and a stream. */
 	const guint8 *map;
+	/* Compressed content that consists of frames, owned; NULL for any other
+	 * file. */
+	KmtInputFrames *frames;
 	/* Source of the records of a stream, owned; NULL for any other file. */
 	KmtInputRecordStream *stream;
 	guint64 size;	       /* size of the content in bytes, after
@@ -92,7 +101,7 @@ typedef struct {
 	guint64 n_records;     /* number of complete records */
 	guint truncated_bytes; /* bytes after the last complete record */
 	char *defect;	  /* reason why the end of the file cannot be read, or
-			   * NULL */
+			   * why frames are missing; NULL if neither */
 	guint64 overruns; /* number of events lost on this CPU; valid if
 			   * has_overruns */
 	gboolean has_overruns;
@@ -190,6 +199,7 @@ struct KmtInputCapture {
 			   * line each */
 	gpointer tar;	  /* state of lib/input/tar.c that the capture owns;
 			   * NULL if the capture is not a tar */
+	KmtInputFramePool *frame_pool; /* owned; NULL if no file has frames */
 };
 
 typedef struct {
@@ -353,6 +363,13 @@ void kmt_input_swap_event(struct kmemtrace_event *event);
  */
 void kmt_input_cpu_file_get(const KmtInputCpuFile *file, guint64 index,
 			    struct kmemtrace_event *event);
+
+/*
+ * Copy n bytes from byte at of the content, in the byte order of the file. The
+ * file must not be a stream, and at + n must not exceed file->size.
+ */
+void kmt_input_cpu_file_copy(const KmtInputCpuFile *file, guint64 at, gsize n,
+			     guint8 *to);
 
 /*
  * Unmap the resident pages of the mapping that the file owns, if any, so that

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "lib/input/capture-private.h"
+#include "lib/input/frames.h"
 #include "lib/input/record-stream.h"
 
 KmtInputRecordStream *kmt_input_record_stream_new(KmtInputByteStream *bytes)
@@ -48,6 +49,7 @@ void kmt_input_cpu_file_free(gpointer data)
 	KmtInputCpuFile *file = data;
 
 	kmt_input_record_stream_free(file->stream);
+	kmt_input_frames_free(file->frames);
 	kmt_input_cpu_file_unmap(file);
 	g_free(file->defect);
 	g_free(file->path);
@@ -87,10 +89,42 @@ void kmt_input_capture_add_note(KmtInputCapture *capture, const char *format,
 	va_end(args);
 }
 
+const guint8 *kmt_input_cpu_file_view(const KmtInputCpuFile *file, guint64 at,
+				      gsize *n, KmtInputBuffer **buffer)
+{
+	if (file->frames)
+		return kmt_input_frames_view(file->frames, at, n, buffer);
+	*n = (gsize)(file->size - at);
+	*buffer = NULL;
+	return file->map + at;
+}
+
+void kmt_input_cpu_file_copy(const KmtInputCpuFile *file, guint64 at, gsize n,
+			     guint8 *to)
+{
+	if (!file->frames) {
+		memcpy(to, file->map + at, n);
+		return;
+	}
+	while (n) {
+		g_autoptr(KmtInputBuffer) buffer = NULL;
+		const guint8 *from;
+		gsize part;
+
+		from = kmt_input_frames_view(file->frames, at, &part, &buffer);
+		part = MIN(part, n);
+		memcpy(to, from, part);
+		to += part;
+		at += part;
+		n -= part;
+	}
+}
+
 void kmt_input_cpu_file_get(const KmtInputCpuFile *file, guint64 index,
 			    struct kmemtrace_event *event)
 {
-	memcpy(event, file->map + index * file->record_size, sizeof(*event));
+	kmt_input_cpu_file_copy(file, index * file->record_size, sizeof(*event),
+				(guint8 *)event);
 	if (file->swapped)
 		kmt_input_swap_event(event);
 	if (event->event_id == KMEMTRACE_EVENT_FREE ||

@@ -2,11 +2,16 @@
 noinst_LIBRARIES += lib/input/libinput.a
 lib_input_libinput_a_SOURCES = \
 	lib/input/archive.c lib/input/archive.h \
+	lib/input/buffer.c lib/input/buffer.h \
 	lib/input/byte-stream.c lib/input/byte-stream.h \
 	lib/input/capture.c lib/input/capture.h \
 	lib/input/capture-meta.c \
 	lib/input/capture-private.h \
 	lib/input/cpu-file.c \
+	lib/input/frame-index.c lib/input/frame-index.h \
+	lib/input/frame-pool.c lib/input/frame-pool.h \
+	lib/input/frame-queue.c lib/input/frame-queue.h \
+	lib/input/frames.c lib/input/frames.h \
 	lib/input/input-error.c \
 	lib/input/layout.c lib/input/layout.h \
 	lib/input/libarchive.c lib/input/libarchive.h \
@@ -26,5 +31,6 @@ lib_input_libinput_a_SOURCES = \
 	lib/input/spool.c lib/input/spool.h \
 	lib/input/tag-table.c lib/input/tag-table.h \
 	lib/input/tar.c
-lib_input_libinput_a_CFLAGS = $(AM_CFLAGS) $(LIBARCHIVE_CFLAGS) $(GMODULE_CFLAGS)
+lib_input_libinput_a_CFLAGS = $(AM_CFLAGS) $(LIBARCHIVE_CFLAGS) $(LIBZSTD_CFLAGS) \
+	$(GMODULE_CFLAGS)
 EXTRA_DIST += lib/input/README.md

@@ -34,9 +34,9 @@ gboolean kmt_input_capture_has_owners(const KmtInputCapture *capture);
 /*
  * Copy the owner fields of a record, in the byte order of this host.
  * kmt_input_capture_has_owners() must be TRUE. swapped: the byte order of the
- * record differs from this host; file->swapped for a record in file->map, FALSE
- * for a record from a KmtInputReader. A LOST record gets an owner with all
- * fields 0; the owner of a mark has no cache.
+ * record differs from this host; file->swapped for a record from
+ * kmt_input_cpu_file_copy(), FALSE for a record from a KmtInputReader. A LOST
+ * record gets an owner with all fields 0; the owner of a mark has no cache.
  */
 void kmt_input_record_owner(const guint8 *record, gboolean swapped,
 			    KmtInputRecordOwner *owner);

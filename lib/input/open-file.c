@@ -10,6 +10,7 @@
 
 #include "lib/input/archive.h"
 #include "lib/input/capture-private.h"
+#include "lib/input/frames.h"
 #include "lib/input/record-stream.h"
 
 static gboolean is_compressed_suffix(const char *end)
@@ -180,6 +181,8 @@ gboolean kmt_input_decompress_file(KmtInputCpuFile *file, gboolean *is_tar,
 		return TRUE;
 	head = head_of(file, &n);
 	if (kmt_input_is_compressed(head, n)) {
+		if (file->map && kmt_input_frames_open(file))
+			return TRUE;
 		if (!unpack(file, error))
 			return FALSE;
 		head = head_of(file, &n);

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "lib/input/capture-private.h"
+#include "lib/input/frame-pool.h"
 #include "lib/input/name-tables.h"
 #include "lib/input/record-stream.h"
 
@@ -10,6 +11,7 @@ void kmt_input_capture_free(KmtInputCapture *capture)
 	if (!capture)
 		return;
 	g_ptr_array_unref(capture->files);
+	kmt_input_frame_pool_free(capture->frame_pool);
 	g_clear_pointer(&capture->meta, g_key_file_unref);
 	g_clear_pointer(&capture->notes, g_ptr_array_unref);
 	g_clear_pointer(&capture->tar, kmt_input_tar_free);
@@ -181,24 +183,34 @@ static gboolean is_loss(const struct kmemtrace_event *event,
 }
 
 /*
- * Return whether a mapped file has a record with this event id for which
- * is_wanted() returns TRUE.
+ * Return whether a file that is no stream has a record with this event id for
+ * which is_wanted() returns TRUE.
  */
 static gboolean has_record(const KmtInputCpuFile *file, guint8 event_id,
 			   gboolean (*is_wanted)(const struct kmemtrace_event *,
 						 const KmtInputCpuFile *))
 {
-	const guint8 *record = file->map;
-	struct kmemtrace_event event;
-	guint64 i;
+	const guint size = file->record_size;
+	guint64 first = 0;
 
-	for (i = 0; record && !file->stream && i < file->n_records;
-	     i++, record += file->record_size) {
-		if (G_LIKELY(*record != event_id))
-			continue;
-		kmt_input_cpu_file_get(file, i, &event);
-		if (is_wanted(&event, file))
-			return TRUE;
+	while (!file->stream && first < file->n_records) {
+		g_autoptr(KmtInputBuffer) buffer = NULL;
+		struct kmemtrace_event event;
+		const guint8 *records;
+		gsize n_bytes;
+		guint64 i, n;
+
+		records = kmt_input_cpu_file_view(file, first * size, &n_bytes,
+						  &buffer);
+		n = MIN(n_bytes / size, file->n_records - first);
+		for (i = 0; i < n; i++, records += size) {
+			if (G_LIKELY(*records != event_id))
+				continue;
+			kmt_input_cpu_file_get(file, first + i, &event);
+			if (is_wanted(&event, file))
+				return TRUE;
+		}
+		first += n;
 	}
 	return FALSE;
 }

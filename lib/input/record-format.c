@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/input/capture-private.h"
+#include "lib/input/frames.h"
 #include "lib/input/record-stream.h"
 
 /*
@@ -39,18 +40,40 @@ typedef struct {
 } RecordFormat;
 
 /*
- * The bytes that the detection may examine: a complete mapped file, or the
- * start of a stream.
+ * The bytes that the detection may examine: a complete mapped file, a frame, or
+ * the start of a stream.
  */
 typedef struct {
 	const guint8 *data;
 	gsize n;
+	KmtInputBuffer *buffer; /* reference to the buffer of data, or NULL */
 } FileHead;
+
+/* Return the first frame that is not damaged, or the last one. */
+static FileHead head_of_frames(const KmtInputCpuFile *file)
+{
+	FileHead head = {0};
+	guint i;
+
+	for (i = 0; i < file->frames->index->frames->len; i++) {
+		const KmtInputFrame *frame =
+			kmt_input_frame_index_get(file->frames->index, i);
+
+		kmt_input_buffer_unref(head.buffer);
+		head.data = kmt_input_frames_view(file->frames, frame->at,
+						  &head.n, &head.buffer);
+		if (!frame->is_damaged)
+			break;
+	}
+	return head;
+}
 
 static FileHead head_of(const KmtInputCpuFile *file)
 {
 	FileHead head = {.data = file->map, .n = file->size};
 
+	if (file->frames)
+		return head_of_frames(file);
 	if (file->stream) {
 		head.n = HEAD_BYTES;
 		head.data = kmt_input_byte_stream_peek(file->stream->bytes,
@@ -246,9 +269,28 @@ static gboolean fail_requested(const KmtInputCpuFile *file,
 }
 
 /*
- * Store the format in the capture and in all files. A mapped file of layout A,
- * C or D becomes a stream, because its records must be decoded.
+ * Turn a file into a stream if its records must be decoded in order: those of
+ * layout A, C or D, and those of frames that end within records.
  */
+static void make_stream(KmtInputCpuFile *file, KmtInputLayout layout)
+{
+	KmtInputByteStream *bytes;
+
+	if (file->stream ||
+	    (layout == KMT_INPUT_LAYOUT_B &&
+	     (!file->frames || kmt_input_frames_have_whole_records(
+				       file->frames, file->record_size))))
+		return;
+	if (file->frames)
+		bytes = kmt_input_frames_stream(g_steal_pointer(&file->frames));
+	else
+		bytes = kmt_input_byte_stream_new_memory(file->map, file->size);
+	file->stream = kmt_input_record_stream_new(bytes);
+	file->map = NULL;
+	file->size = 0;
+}
+
+/* Store the format in the capture and in all files. */
 static void apply(KmtInputCapture *capture, const RecordFormat *best)
 {
 	guint i;
@@ -262,16 +304,11 @@ static void apply(KmtInputCapture *capture, const RecordFormat *best)
 
 		file->record_size = best->record_size;
 		file->swapped = best->swapped;
+		make_stream(file, capture->layout);
 		if (capture->layout == KMT_INPUT_LAYOUT_B)
 			continue;
 		file->swapped = FALSE;
-		if (!file->stream)
-			file->stream = kmt_input_record_stream_new(
-				kmt_input_byte_stream_new_memory(file->map,
-								 file->size));
 		file->stream->decoder.variant = best->variant;
-		file->map = NULL;
-		file->size = 0;
 	}
 }
 
@@ -336,6 +373,7 @@ gboolean kmt_input_format_resolve(KmtInputCapture *capture,
 		if (!head.n)
 			continue;
 		f = detect_format(head, wanted, stated);
+		kmt_input_buffer_unref(head.buffer);
 		/* Unmap the large pages that were loaded only for the
 		 * detection. */
 		kmt_input_cpu_file_drop_pages(file);

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "lib/input/capture-private.h"
+#include "lib/input/frame-queue.h"
 #include "lib/input/record-reader.h"
 
 /*
@@ -32,94 +34,40 @@
 
 struct KmtInputReader {
 	KmtInputCpuFile *file;
-	guint64 next;	  /* index of the next record to return */
+	KmtInputFrameQueue *queue; /* frames of a compressed file, or NULL */
+	guint64 next;		   /* index of the next record to return */
 	guint64 released; /* number of bytes at the start of the file that were
 			   * released, a multiple of RELEASE_STEP_BYTES */
 	gboolean at_end;  /* the stream has no further records */
 };
-
-KmtInputBuffer *kmt_input_buffer_ref(KmtInputBuffer *buffer)
-{
-	g_atomic_int_inc(&buffer->refs);
-	return buffer;
-}
-
-void kmt_input_buffer_unref(KmtInputBuffer *buffer)
-{
-	if (buffer && g_atomic_int_dec_and_test(&buffer->refs))
-		g_free(buffer);
-}
 
 KmtInputReader *kmt_input_reader_new(KmtInputCpuFile *file)
 {
 	KmtInputReader *source = g_new0(KmtInputReader, 1);
 
 	source->file = file;
+	if (file->frames)
+		source->queue = kmt_input_frame_queue_new(file);
 	return source;
 }
 
 void kmt_input_reader_free(KmtInputReader *source)
 {
+	if (!source)
+		return;
+	kmt_input_frame_queue_free(source->queue);
 	g_free(source);
-}
-
-static KmtInputBuffer *buffer_new(guint64 n, guint record_size)
-{
-	KmtInputBuffer *buffer =
-		g_malloc(sizeof(KmtInputBuffer) + n * record_size);
-
-	buffer->refs = 1;
-	return buffer;
-}
-
-/*
- * Copy the known fields of a record and convert them to the byte order of this
- * host. to and from may be equal; if they are not, bytes beyond the known
- * fields remain undefined.
- */
-static void swap_record(guint8 *to, const guint8 *from, guint record_size)
-{
-	struct kmemtrace_event_v2 event;
-	struct kmemtrace_event_v2s newest;
-	guint32 stack;
-
-	if (record_size < sizeof(event)) {
-		memcpy(&event.v1, from, sizeof(event.v1));
-		kmt_input_swap_event(&event.v1);
-		memcpy(to, &event.v1, sizeof(event.v1));
-		return;
-	}
-	memcpy(&event, from, sizeof(event));
-	kmt_input_swap_event(&event.v1);
-	event.pid = GUINT32_SWAP_LE_BE(event.pid);
-	event.cache = GUINT16_SWAP_LE_BE(event.cache);
-	event.flags = GUINT16_SWAP_LE_BE(event.flags);
-	memcpy(to, &event, sizeof(event));
-	if (record_size < sizeof(newest))
-		return;
-	memcpy(&newest, from, sizeof(newest));
-	stack = GUINT32_SWAP_LE_BE(newest.stack);
-	memcpy(to + offsetof(struct kmemtrace_event_v2s, stack), &stack,
-	       sizeof(stack));
 }
 
 static KmtInputBuffer *swapped_buffer(const KmtInputCpuFile *file,
 				      guint64 first, guint64 n)
 {
-	KmtInputBuffer *buffer = buffer_new(n, file->record_size);
-	const guint8 *from = file->map + first * file->record_size;
-	guint64 i;
+	KmtInputBuffer *buffer = kmt_input_buffer_new(n * file->record_size);
 
-	for (i = 0; i < n; i++)
-		swap_record(buffer->data + i * file->record_size,
-			    from + i * file->record_size, file->record_size);
+	kmt_input_swap_records(buffer->data,
+			       file->map + first * file->record_size, n,
+			       file->record_size);
 	return buffer;
-}
-
-static void swap_all(guint8 *records, guint64 n, guint stride)
-{
-	for (; n; n--, records += stride)
-		swap_record(records, records, stride);
 }
 
 static guint64 decode_all(KmtInputCpuFile *file, guint8 *records, guint64 n)
@@ -134,6 +82,22 @@ static guint64 decode_all(KmtInputCpuFile *file, guint8 *records, guint64 n)
 	return i;
 }
 
+static gboolean next_frame(KmtInputReader *source, KmtInputBatch *batch)
+{
+	do {
+		batch->buffer =
+			kmt_input_frame_queue_next(source->queue, &batch->n);
+		if (!batch->buffer)
+			return FALSE;
+		/* The last frame can consist of an incomplete record. */
+		if (!batch->n)
+			kmt_input_buffer_unref(batch->buffer);
+	} while (!batch->n);
+	batch->records = batch->buffer->data;
+	batch->stride = source->file->record_size;
+	return TRUE;
+}
+
 static gboolean next_stream_batch(KmtInputReader *source, KmtInputBatch *batch)
 {
 	KmtInputCpuFile *file = source->file;
@@ -141,7 +105,7 @@ static gboolean next_stream_batch(KmtInputReader *source, KmtInputBatch *batch)
 
 	if (source->at_end)
 		return FALSE;
-	batch->buffer = buffer_new(room, file->record_size);
+	batch->buffer = kmt_input_buffer_new(room * file->record_size);
 	batch->records = batch->buffer->data;
 	batch->stride = file->record_size;
 	if (file->stream->decoder.variant.layout != KMT_INPUT_LAYOUT_B) {
@@ -150,7 +114,9 @@ static gboolean next_stream_batch(KmtInputReader *source, KmtInputBatch *batch)
 		batch->n = kmt_input_record_stream_read(
 			file, batch->buffer->data, room);
 		if (file->swapped)
-			swap_all(batch->buffer->data, batch->n, batch->stride);
+			kmt_input_swap_records(batch->buffer->data,
+					       batch->buffer->data, batch->n,
+					       batch->stride);
 	}
 	source->at_end = batch->n < room;
 	if (batch->n)
@@ -164,6 +130,8 @@ gboolean kmt_input_reader_next(KmtInputReader *source, KmtInputBatch *batch)
 	const KmtInputCpuFile *file = source->file;
 	guint64 left;
 
+	if (source->queue)
+		return next_frame(source, batch);
 	if (file->stream)
 		return next_stream_batch(source, batch);
 	left = file->n_records - source->next;
@@ -192,9 +160,10 @@ void kmt_input_reader_release(KmtInputReader *source, guint64 index)
 	guintptr from, to;
 
 	/*
-	 * The records of a stream are not in a mapping that could be released.
+	 * Other records than those of a mapped file are not in a mapping that
+	 * could be released.
 	 */
-	if (bytes == source->released || file->stream)
+	if (bytes == source->released || !file->map)
 		return;
 	/* A file in a tar can begin at any offset of the mapping. Round the
 	 * start up, because the bytes before the file belong to another tar

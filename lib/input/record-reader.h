@@ -5,26 +5,14 @@
  *
  * If a mapped file already has this byte order, the reader returns pointers
  * into the mapping. Otherwise the reader reads or converts the records into
- * buffers of at most 2048 records.
+ * buffers of at most 2048 records. For a file of frames, each batch is a
+ * frame.
  */
 #ifndef KMEMTRACE_INPUT_RECORD_READER_H
 #define KMEMTRACE_INPUT_RECORD_READER_H
 
+#include "lib/input/buffer.h"
 #include "lib/input/record-stream.h"
-
-/* A buffer with a reference count. The count is atomic, so any thread may
- * acquire or release a reference. */
-typedef struct {
-	gint refs;
-	guint8 data[];
-} KmtInputBuffer;
-
-/*
- * Acquire and release a reference of a buffer. Releasing the last reference
- * frees the buffer. kmt_input_buffer_unref() accepts NULL.
- */
-KmtInputBuffer *kmt_input_buffer_ref(KmtInputBuffer *buffer);
-void kmt_input_buffer_unref(KmtInputBuffer *buffer);
 
 /*
  * A batch of n records that are stride bytes apart. The records are in buffer,
@@ -62,8 +50,8 @@ gboolean kmt_input_reader_next(KmtInputReader *source, KmtInputBatch *batch);
 /*
  * Release mapped pages that contain only records before index, in steps of
  * several megabytes; the kernel may then reuse the memory. The function does
- * nothing for a stream. One other thread may run kmt_input_reader_next() at the
- * same time.
+ * nothing for a stream and a file of frames. One other thread may run
+ * kmt_input_reader_next() at the same time.
  */
 void kmt_input_reader_release(KmtInputReader *source, guint64 index);
 

@@ -169,8 +169,8 @@ typedef struct KmtMatcher KmtMatcher;
 /*
  * clock_tolerance_ns: the largest error of the clocks of two CPUs for which the
  * matcher allows; there is no default.
- * keys: the tables that number the allocation classes; NULL is allowed only if
- * all records come by kmt_matcher_process(). With that function, keys->parts
+ * keys: the tables that number the allocation classes; NULL: the class of every
+ * object is 0. With kmt_matcher_process(), keys->parts
  * must not contain KMT_MATCH_KEY_OWNER or a part of it, because the function
  * receives only the fields of version 1.
  * keep_indexes: store the index of the ALLOC record of each object, which takes

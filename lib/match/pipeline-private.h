@@ -9,6 +9,10 @@
  * processor's cache. */
 #define KMT_MATCH_MAX_BLOCKS 8
 
+/* Number of unused events after the events of a block, so that
+ * kmt_match_block() can look ahead without a test. */
+#define KMT_MATCH_SPARE_RECORDS 64
+
 /* Size of a cache line of the processor. */
 #define KMT_MATCH_CACHE_LINE_BYTES 64
 
@@ -16,7 +20,7 @@
  * The events of one shard in one block. Shards write to different cache lines.
  */
 typedef struct {
-	KmtMatchEvent items[KMT_MATCH_BLOCK_RECORDS]
+	KmtMatchEvent items[KMT_MATCH_BLOCK_RECORDS + KMT_MATCH_SPARE_RECORDS]
 		__attribute__((aligned(KMT_MATCH_CACHE_LINE_BYTES)));
 	guint n;
 	guint n_slow_events;
@@ -25,7 +29,7 @@ typedef struct {
 } KmtMatchShardBlock;
 
 /* A block with the results of all stages. */
-typedef struct {
+struct KmtMatchPipelineBlock {
 	KmtMatchBlock block;
 	KmtMatchOrder order;
 	KmtMatchShardBlock *shard_blocks; /* one for each shard */
@@ -33,10 +37,10 @@ typedef struct {
 				     * order */
 	guint32 n_classes;	    /* number of classes after the merge of the
 				     * block */
-} KmtMatchPipelineBlock;
+};
 
 /* A part of the addresses, with its matcher. */
-typedef struct {
+struct KmtMatchShard {
 	KmtMatcher *matcher;
 	guint number;		     /* index in KmtMatchPipeline.shards */
 	KmtMatchPipelineBlock *work; /* the current block */
@@ -44,11 +48,12 @@ typedef struct {
 	/* Protected by the lock of the pipeline: */
 	guint64 done;  /* number of blocks that this shard has matched */
 	gboolean busy; /* whether a thread matches a block of this shard */
-} KmtMatchShard;
+};
 
 struct KmtMatchPipeline {
 	const KmtInputCapture *capture;
 	KmtMatchConsumer consumer;
+	KmtMatchBlockFunc match_block; /* or NULL */
 	gpointer user;
 	guint n_shards, n_threads;
 	gboolean has_enough_cpus; /* there are at least as many processors as
@@ -91,10 +96,11 @@ void kmt_match_order_slow_events(const KmtMatchPipeline *p,
  */
 gboolean kmt_match_stage_merge(KmtMatchPipeline *p,
 			       KmtMatchPipelineBlock *work);
-void kmt_match_stage_match(KmtMatchShard *shard, KmtMatchPipelineBlock *work);
-/* Pass a matched block to the consumer. */
+void kmt_match_stage_match(KmtMatchPipeline *p, KmtMatchShard *shard,
+			   KmtMatchPipelineBlock *work);
+/* Pass a matched block to the consumer, unless match_block did so. */
 void kmt_match_stage_pass_on(KmtMatchPipeline *p, KmtMatchPipelineBlock *work);
-/* Pass a matched block to the consumer, and release its records. */
+/* As kmt_match_stage_pass_on(), and release the records of the block. */
 void kmt_match_stage_consume(KmtMatchPipeline *p, KmtMatchPipelineBlock *work);
 
 /* Return the number of processors that this process may use. */

@@ -2,16 +2,7 @@
 /* The work of each stage of the pipeline on one block. */
 #include "config.h"
 
-#include "lib/match/matcher-private.h"
-#include "lib/match/pipeline-private.h"
-
-/*
- * Number of records whose table entries are prefetched at once, because memory
- * latency bounds large captures. report-small and the fuzzers use fewer.
- */
-#ifndef KMT_MATCH_PREFETCH_BATCH
-#define KMT_MATCH_PREFETCH_BATCH 128
-#endif
+#include "lib/match/match-block.h"
 
 static gboolean is_remote(const KmtMatchPipeline *p, const KmtMatchEvent *item)
 {
@@ -60,91 +51,53 @@ gboolean kmt_match_stage_merge(KmtMatchPipeline *p, KmtMatchPipelineBlock *work)
 			(guint)(queue->next[i] - work->shard_blocks[i].items);
 	if (p->n_shards == 1)
 		work->shard_blocks[0].n = queue->n;
-	if (p->keys->parts)
-		assign_classes(p, p->keys->parts);
-	else
-		assign_classes(p, 0);
-	work->n_classes = p->keys->classes->n;
+	if (p->keys) {
+		if (p->keys->parts)
+			assign_classes(p, p->keys->parts);
+		else
+			assign_classes(p, 0);
+		work->n_classes = p->keys->classes->n;
+	}
 	return TRUE;
 }
 
-/* Find the probable entries of a batch of events, and prefetch their memory. */
-static void prefetch_entries(KmtMatchTable *table, const KmtMatchEvent *items,
-			     guint n, KmtMatchEntry **entries)
+/* Store the decision about an event for the consumer. */
+static inline void store_step(gpointer user, KmtMatchEvent *item,
+			      const KmtMatchDecision *d)
 {
-	const KmtMatchSlotGroup *groups[KMT_MATCH_PREFETCH_BATCH];
-	guint missed[KMT_MATCH_PREFETCH_BATCH], n_missed = 0, k;
-
-	for (k = 0; k < n; k++) {
-		guint64 hash = items[k].hash;
-
-		entries[k] = *kmt_match_table_cached_entry(table, hash);
-		/* Without a branch, because a cache miss cannot be predicted.
-		 */
-		missed[n_missed] = k;
-		n_missed += entries[k]->hash != hash;
-	}
-	for (k = 0; k < n_missed; k++)
-		groups[k] = kmt_match_table_prefetch_slot(
-			table, items[missed[k]].hash);
-	for (k = 0; k < n_missed; k++) {
-		guint64 hash = items[missed[k]].hash;
-
-		entries[missed[k]] = *kmt_match_table_cached_entry(table,
-								   hash) =
-			kmt_match_table_prefetch_entry(table, hash, groups[k]);
-	}
+	item->class_id = d->class_id;
+	item->alloc_time = d->alloc_time;
+	item->alloc_file = d->alloc_file;
+	item->flag = d->flag;
 }
 
-static void match(KmtMatchShard *shard, KmtMatchEvent *items, guint n,
-		  KmtMatchEntry **entries)
+static KmtMatchedBlock matched_block(const KmtMatchPipelineBlock *work)
 {
-	KmtMatcher *m = shard->matcher;
-	guint64 n_closed = m->table.n_closed;
-	guint k;
-
-	for (k = 0; k < n; k++) {
-		KmtMatchEvent *item = &items[k];
-
-		if (G_LIKELY(kmt_match_fast_path(m, item, entries[k],
-						 &n_closed)))
-			continue;
-		m->table.n_closed = n_closed;
-		shard->item = item;
-		kmt_match_slow_path(m, entries[k], item);
-		n_closed = m->table.n_closed;
-	}
-	m->table.n_closed = n_closed;
+	return (KmtMatchedBlock){.n = work->block.n,
+				 .items = work->order.items,
+				 .n_classes = work->n_classes};
 }
 
-void kmt_match_stage_match(KmtMatchShard *shard, KmtMatchPipelineBlock *work)
+void kmt_match_stage_match(KmtMatchPipeline *p, KmtMatchShard *shard,
+			   KmtMatchPipelineBlock *work)
 {
-	KmtMatchShardBlock *shard_block = &work->shard_blocks[shard->number];
-	KmtMatchTable *table = &shard->matcher->table;
-	KmtMatchEntry *entries[2][KMT_MATCH_PREFETCH_BATCH];
-	KmtMatchEvent *items = shard_block->items;
-	guint left = shard_block->n, n, n_next, now = 0;
+	static const KmtMatchBlockOps ops = {.step = store_step};
+	KmtMatchedBlock matched;
 
-	shard->work = work;
-	shard_block->n_slow_events = 0;
-	n = MIN(left, KMT_MATCH_PREFETCH_BATCH);
-	prefetch_entries(table, items, n, entries[now]);
-	for (; n; left -= n, items += n, n = n_next, now = !now) {
-		n_next = MIN(left - n, KMT_MATCH_PREFETCH_BATCH);
-		prefetch_entries(table, items + n, n_next, entries[!now]);
-		match(shard, items, n, entries[now]);
+	if (!p->match_block) {
+		kmt_match_block(shard, work, &ops, NULL);
+		return;
 	}
-	shard->item = NULL;
-	kmt_matcher_advance(shard->matcher,
-			    work->order.items[work->block.n - 1]->now);
+	matched = matched_block(work);
+	p->match_block(p->user, shard, work, &matched);
 }
 
 void kmt_match_stage_pass_on(KmtMatchPipeline *p, KmtMatchPipelineBlock *work)
 {
-	KmtMatchedBlock matched = {.n = work->block.n,
-				   .items = work->order.items,
-				   .n_classes = work->n_classes};
+	KmtMatchedBlock matched = matched_block(work);
 
+	if (p->match_block && work != &p->end)
+		return;
 	kmt_match_order_slow_events(p, work);
 	matched.slow_events =
 		(const KmtMatchSlowEvent **)work->all_slow_events->pdata;

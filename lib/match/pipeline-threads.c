@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include "lib/input/frame-queue.h"
 #include "lib/match/pipeline-private.h"
 
 /* If fewer blocks are merged but not yet matched by all shards, the next merge
@@ -92,7 +93,7 @@ static void run_match(KmtMatchPipeline *p, KmtMatchShard *shard)
 
 	shard->busy = TRUE;
 	g_mutex_unlock(&p->lock);
-	kmt_match_stage_match(shard, work);
+	kmt_match_stage_match(p, shard, work);
 	lock(p);
 	shard->done++;
 	shard->busy = FALSE;
@@ -112,6 +113,22 @@ static void run_merge(KmtMatchPipeline *p)
 		p->merged++;
 	else
 		p->at_end = TRUE;
+}
+
+/*
+ * Decompress a frame that the merge will soon need. Return FALSE if the merge
+ * needs none, or if enough frames are decompressed.
+ */
+static gboolean read_ahead(KmtMatchPipeline *p)
+{
+	KmtInputReadAhead job;
+
+	if (!kmt_input_read_ahead_begin(p->capture, 2 * p->n_threads, &job))
+		return FALSE;
+	g_mutex_unlock(&p->lock);
+	kmt_input_read_ahead_run(&job);
+	lock(p);
+	return TRUE;
 }
 
 /*
@@ -162,7 +179,7 @@ static gboolean run_urgent_stage(KmtMatchPipeline *p, guint thread)
 	else if (merges)
 		run_merge(p);
 	else
-		return FALSE;
+		return read_ahead(p);
 	return TRUE;
 }
 

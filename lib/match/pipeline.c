@@ -22,14 +22,11 @@ static void block_init(KmtMatchPipelineBlock *work, guint n_shards)
 
 	kmt_match_block_init(&work->block);
 	work->shard_blocks =
-		g_aligned_alloc(n_shards, sizeof(KmtMatchShardBlock),
-				KMT_MATCH_CACHE_LINE_BYTES);
-	for (i = 0; i < n_shards; i++) {
-		work->shard_blocks[i].n = work->shard_blocks[i].n_slow_events =
-			0;
+		g_aligned_alloc0(n_shards, sizeof(KmtMatchShardBlock),
+				 KMT_MATCH_CACHE_LINE_BYTES);
+	for (i = 0; i < n_shards; i++)
 		work->shard_blocks[i].slow_events =
 			g_array_new(FALSE, FALSE, sizeof(KmtMatchSlowEvent));
-	}
 	if (n_shards == 1)
 		kmt_match_order_init_identity(&work->order,
 					      work->shard_blocks[0].items);
@@ -69,6 +66,8 @@ KmtMatchPipeline *kmt_match_pipeline_new(const KmtInputCapture *capture,
 	p->n_threads = threads;
 	p->n_ring = MIN(KMT_MATCH_MAX_BLOCKS, BLOCKS_PER_THREAD * p->n_threads);
 	p->n_shards = match_options.shards;
+	if (p->n_shards == 1)
+		p->match_block = options->match_block;
 	p->keys = options->keys;
 	p->queue = (KmtMatchShardQueue){
 		.seed = match_options.hash_seed,
@@ -130,6 +129,36 @@ void kmt_match_pipeline_run(KmtMatchPipeline *p)
 const KmtMatchMerge *kmt_match_pipeline_merge(const KmtMatchPipeline *p)
 {
 	return p->merge;
+}
+
+/* Add n counts of from to those of to. */
+static void add_counts(guint64 *to, const guint64 *from, guint n)
+{
+	guint i;
+
+	for (i = 0; i < n; i++)
+		to[i] += from[i];
+}
+
+void kmt_match_pipeline_findings(const KmtMatchPipeline *p,
+				 KmtMatchFindings *all)
+{
+	guint i;
+
+	*all = (KmtMatchFindings){0};
+	for (i = 0; i < p->n_shards; i++) {
+		const KmtMatchFindings *f =
+			kmt_matcher_findings(p->shards[i].matcher);
+
+		add_counts(all->unmatched_defers, f->unmatched_defers,
+			   KMT_MATCH_N_UNMATCHED);
+		add_counts(all->unmatched, f->unmatched, KMT_MATCH_N_UNMATCHED);
+		add_counts(all->doubles, f->doubles, KMT_MATCH_N_DOUBLE);
+		all->double_defers += f->double_defers;
+		all->double_defers_after_loss += f->double_defers_after_loss;
+		all->mismatches += f->mismatches;
+		all->mismatches_after_loss += f->mismatches_after_loss;
+	}
 }
 
 void kmt_match_pipeline_foreach_live(KmtMatchPipeline *p,

@@ -92,6 +92,19 @@ typedef struct {
  */
 typedef void (*KmtMatchConsumer)(gpointer user, const KmtMatchedBlock *matched);
 
+typedef struct KmtMatchShard KmtMatchShard;
+typedef struct KmtMatchPipelineBlock KmtMatchPipelineBlock;
+
+/*
+ * Matches the events of a block by kmt_match_block() of match-block.h, and
+ * accounts for each event at once. The calls and @matched are those of a
+ * KmtMatchConsumer, but the events of @matched are not matched yet, and
+ * slow_events is empty.
+ */
+typedef void (*KmtMatchBlockFunc)(gpointer user, KmtMatchShard *shard,
+				  KmtMatchPipelineBlock *work,
+				  const KmtMatchedBlock *matched);
+
 typedef struct {
 	/* Maximum number of threads. The pipeline starts at most one thread per
 	 * processor and at most 16. */
@@ -100,11 +113,16 @@ typedef struct {
 	 * one thread merges and consumes. */
 	guint shards;
 	gint64 clock_tolerance_ns;
-	KmtMatchKeys *keys; /* the merge stage alone adds to the keys */
+	KmtMatchKeys *keys; /* the merge stage alone adds to the keys; NULL:
+			     * the consumer needs no allocation classes, and
+			     * the class of every event is 0 */
 	/* Merged time in ns, counted from the first record, after which records
 	 * are not needed; G_MAXINT64: all are needed. The merge reads further
 	 * by the clock tolerance, to decide about ambiguous events. */
 	gint64 stop_ns;
+	/* With one shard, replaces the consumer for all blocks, but not for the
+	 * call after the last block. NULL: the consumer receives all blocks. */
+	KmtMatchBlockFunc match_block;
 } KmtMatchPipelineOptions;
 
 typedef struct KmtMatchPipeline KmtMatchPipeline;
@@ -126,6 +144,12 @@ void kmt_match_pipeline_run(KmtMatchPipeline *pipeline);
  * Valid after kmt_match_pipeline_run().
  */
 const KmtMatchMerge *kmt_match_pipeline_merge(const KmtMatchPipeline *pipeline);
+/*
+ * Set *findings to the numbers of the findings of all shards. Valid after
+ * kmt_match_pipeline_run().
+ */
+void kmt_match_pipeline_findings(const KmtMatchPipeline *pipeline,
+				 KmtMatchFindings *findings);
 /*
  * Call func for each object that is live after the last record, in no
  * particular order. Valid after kmt_match_pipeline_run().

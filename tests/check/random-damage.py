@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Damaged captures never crash kmemtrace-check: the exit status is 0, 1 or 2, and
-an error message is printed with status 1.  A failure prints its seed."""
+an error message is printed with status 1.  The pipeline of lib/match counts as many
+errors across files as the pass that finds their records.  A failure prints its seed.
+"""
 
 import json
 import os
@@ -31,6 +33,22 @@ node=0
 """
 
 
+ACROSS = ("double-allocation", "unmatched-free", "mismatched-free",
+          "unmatched-defer", "double-defer")
+MAX_PRINT = 10
+
+
+def all_found(document):
+    """Return whether the records of the counted errors across files are listed."""
+    counts = {r["name"]: r["errors"] for r in document["rules"]
+              if r["name"] in ACROSS}
+    found = dict.fromkeys(counts, 0)
+    for error in document["errors"]:
+        if error["rule"] in found:
+            found[error["rule"]] += 1
+    return all(found[r] == min(n, MAX_PRINT) for r, n in counts.items())
+
+
 def make(rng):
     """Make an undamaged capture."""
     capture = mkcapture.Capture()
@@ -42,7 +60,8 @@ def make(rng):
         for _ in range(rng.randint(0, 40)):
             t += rng.choice([0, 1, 1000, 10 ** 7])
             capture.add(cpu, mkcapture.event(
-                rng.choice([1, 2]), rng.choice([0, 1, 2]), t,
+                rng.choice([1, 2] if size == 56 else [1, 1, 2, 2, 7]),
+                rng.choice([0, 1, 2]), t,
                 ptr=0xffff888000000000 + 8 * rng.randrange(9), order=order,
                 event_size=size) + bytes(size - 56))
     if rng.random() < .5:
@@ -54,7 +73,7 @@ def make(rng):
 
 def main():
     """Damage and check ROUNDS captures."""
-    failures = 0
+    failures = n_across = 0
     seen = set()
     for seed in seeds.several(ROUNDS):
         rng = random.Random(seed)
@@ -77,15 +96,18 @@ def main():
         good = done.returncode in (0, 1, 2)
         good &= (done.returncode == 1) == bool(done.stderr)
         if good and done.returncode != 1 and args[0] == "--json":
-            errors = json.loads(done.stdout)["total_errors"]
+            document = json.loads(done.stdout)
+            errors = document["total_errors"]
             good = (errors > 0) == (done.returncode == 2)
+            good &= all_found(document)
+            n_across += sum(e["rule"] in ACROSS for e in document["errors"])
         if not good:
             failures += 1
             print(f"FAIL seed {seed}: {args[0]} exit {done.returncode}\n"
                   f"{done.stderr.decode(errors='replace')}")
-    print(f"{ROUNDS} captures, exit codes {sorted(seen)}, "
-          f"{failures} failures")
-    return 1 if failures or not {0, 2} <= seen else 0
+    print(f"{ROUNDS} captures, exit codes {sorted(seen)}, {n_across} errors "
+          f"across files, {failures} failures")
+    return 1 if failures or not n_across or not {0, 2} <= seen else 0
 
 
 if __name__ == "__main__":

@@ -87,6 +87,88 @@ class Scripts(unittest.TestCase):
         self.assertEqual(os.listdir(self.scratch), [])
 
 
+class InstructionCost(unittest.TestCase):
+    """The parts of bench/analysis --instructions, without valgrind."""
+
+    def setUp(self):
+        bench = os.path.join(SRC, "bench")
+        sys.path.insert(0, bench)
+        self.addCleanup(sys.path.remove, bench)
+        sys.dont_write_bytecode = True
+        self.cost = importlib.import_module("instructioncost")
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.scratch = scratch.name
+
+    def path(self, name):
+        """Return a path in the temporary folder."""
+        return os.path.join(self.scratch, name)
+
+    def generate(self):
+        """Return a generated capture of 3000 events."""
+        result = run(os.path.join(BENCH, "generate"), "-o", self.path("a"),
+                     "-n", "3k")
+        self.assertEqual(result.returncode, 0)
+        return self.path("a")
+
+    def test_stages(self):
+        """The instructions of each source file belong to a stage."""
+        with open(self.path("counts"), "w", encoding="ascii") as file:
+            file.write("desc: x\nevents: Ir\n"
+                       "fl=/src/b/../lib/match/merge.c\nfn=a\n1 5\n2 6\n"
+                       "fl=/src/b/../lib/match/keys.h\nfn=a\n1 7\n"
+                       "fl=/src/b/../report/basic-stats.c\nfn=b\n1 8\n"
+                       "fl=./string/memset.S\nfn=c\n1 9\nsummary: 35\n")
+        sums = {"merge": 100}
+        self.cost.add_cachegrind(sums, self.path("counts"))
+        self.assertEqual(sums, {"merge": 111, "classes": 7, "statistics": 8,
+                                "libraries": 9})
+
+    def test_compare(self):
+        """A figure that exceeds the recorded one by more than 5 % is reported, if the
+        same compiler built the programs."""
+        cost = self.cost.Cost(None, self.cost.SIZES)
+        compiler = self.cost.compiler(TOP)
+        patch = unittest.mock.patch.object(self.cost, "RECORDED",
+                                           self.path("recorded"))
+        patch.start()
+        self.addCleanup(patch.stop)
+        for built, expected in ((compiler, ["check"]), ("cc 1, x", [])):
+            with open(self.path("recorded"), "w", encoding="ascii") as file:
+                json.dump({"compiler": built,
+                           "instructions": {"report": 100, "check": 200}}, file)
+            cost.figures = {"report": 105, "check": 210.1}
+            with contextlib.redirect_stdout(io.StringIO()):
+                found = self.cost.compare(cost, TOP, False)
+            self.assertEqual([line.split(":")[0] for line in found], expected)
+
+    def test_owned_capture(self):
+        """A capture with owners and stacks breaks no rule of the check."""
+        owned = importlib.import_module("ownedcapture").extend(
+            self.generate(), self.path("owned"))
+        result = run(os.path.join(TOP, "check", "kmemtrace-check"), owned)
+        self.assertEqual(result.returncode, 0, result.stdout)
+        self.assertIn("No errors", result.stdout)
+
+    def test_import_files(self):
+        """The files of other tracers give the events of the capture."""
+        files = importlib.import_module("importfiles")
+        cpus = files.events_of(self.generate())
+        self.assertEqual(sum(map(len, cpus)), 3000)
+        for name, write in files.WRITERS.items():
+            with self.subTest(name=name):
+                write(cpus, self.path(name))
+                out = self.path("imported." + name)
+                result = run(os.path.join(TOP, "import", "kmemtrace-import"),
+                             "-q", self.path(name), out)
+                if "built without" in result.stderr:
+                    continue
+                self.assertEqual((result.returncode, result.stderr), (0, ""))
+                self.assertEqual(
+                    sum(os.path.getsize(os.path.join(out, f"cpu{cpu}.out"))
+                        for cpu in (0, 1)), 3000 * 64)
+
+
 class Guest(unittest.TestCase):
     """A script of bench/ with simulated console output instead of guests."""
 

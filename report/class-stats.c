@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include "report/class-stats.h"
+
+#include <string.h>
+
+/* Add @n times @bytes to *sum. Return whether the result exceeds 2^64 - 1. */
+static gboolean add_times(guint64 *sum, guint64 n, guint64 bytes)
+{
+	guint64 product;
+	gboolean over = __builtin_mul_overflow(n, bytes, &product);
+
+	return __builtin_add_overflow(*sum, product, sum) || over;
+}
+
+gboolean kmt_class_stats_flush(KmtClassStats *stats)
+{
+	const guint32 *n = stats->records;
+	guint64 frees = (guint64)n[KMT_EFFECT_FREE] + n[KMT_EFFECT_CROSS_FREE];
+	guint64 allocs =
+		(guint64)n[KMT_EFFECT_ALLOC] + n[KMT_EFFECT_REMOTE_ALLOC];
+	KmtCounters *counters = stats->counters;
+	gboolean over;
+
+	counters->frees += frees;
+	counters->allocs += allocs;
+	counters->closed_req += frees * stats->bytes_req;
+	counters->cross_cpu_frees += n[KMT_EFFECT_CROSS_FREE];
+	counters->remote_node_allocs += n[KMT_EFFECT_REMOTE_ALLOC];
+	over = add_times(&counters->bytes_req, allocs, stats->bytes_req);
+	over |= add_times(&counters->bytes_alloc, allocs, stats->bytes_alloc);
+	memset(stats->records, 0, sizeof(stats->records));
+	return over;
+}
