@@ -14,6 +14,13 @@
 /* Number of caches that a filter stores. */
 #define KMT_KNOWN_CACHES 256
 
+/* What is tested besides the fields of version 1: the owner fields, and the
+ * tables to which they and the stack refer. */
+typedef struct {
+	gboolean owners;
+	gboolean caches, tasks, stacks;
+} KmtRecordTests;
+
 /* The properties of a capture on which the test depends. */
 typedef struct {
 	const KmtInputTables *tables;
@@ -22,8 +29,7 @@ typedef struct {
 	guint32 last_head;  /* largest head of an ALLOC or FREE, less first_head
 			     */
 	guint stride;	    /* distance of the records in bytes */
-	gboolean has_owners;
-	gboolean checks_caches, checks_tasks, checks_stacks;
+	KmtRecordTests tests;
 	/* Results of searches in the tables, which take longer. A cache is at
 	 * the index of its number modulo the size. */
 	KmtNumberSet tasks, stacks;

@@ -58,9 +58,9 @@ fuzz_perfdata_SOURCES = fuzz/fuzz-perfdata.c fuzz/scratch.c fuzz/scratch.h \
 	import/perf-stream.c import/perf-stream.h \
 	import/perf-zstd.c import/perf-zstd.h \
 	import/import-stacks.c import/import-stacks.h
-fuzz_perfdata_CFLAGS = $(FUZZ_COMPILE) $(GMODULE_CFLAGS)
+fuzz_perfdata_CFLAGS = $(FUZZ_COMPILE) $(LIBZSTD_CFLAGS)
 fuzz_perfdata_LDFLAGS = $(FUZZ_LINK)
-fuzz_perfdata_LDADD = $(GMODULE_LIBS) $(GLIB_LIBS)
+fuzz_perfdata_LDADD = lib/base/libbase.a $(GMODULE_LIBS) $(GLIB_LIBS)
 fuzz_report_SOURCES = fuzz/fuzz-report.c $(FUZZ_CONTAINER_SOURCES) \
 	$(FUZZ_EXERCISE_SOURCES) $(FUZZ_REPORT_SOURCES)
 fuzz_report_CFLAGS = $(FUZZ_COMPILE) $(FUZZ_REPORT_CFLAGS)

@@ -186,6 +186,13 @@ gboolean kmtd_session_prepare(KmtdSession *session, GError **error)
 	if (session->output->class->begin)
 		session->output->class->begin(session->output, session->source);
 	/*
+	 * Raise the priority if permitted; a failure is ignored. The readers,
+	 * and the threads that compress, inherit the priority: they must run
+	 * before the tasks that fill the buffers. This thread must run before
+	 * tasks that keep a CPU busy when tracing has to be switched off.
+	 */
+	(void)setpriority(PRIO_PROCESS, 0, NICE);
+	/*
 	 * Write kmemtrace.meta before the CPU files. A later kmemtraced does
 	 * not replace a directory with CPU files but without kmemtrace.meta,
 	 * because it does not recognise a capture there.
@@ -201,13 +208,6 @@ gboolean kmtd_session_prepare(KmtdSession *session, GError **error)
 	/* Lock the memory if the limits permit. A failure is ignored, as in the
 	 * CPU file writer. */
 	(void)mlockall(MCL_CURRENT);
-	/*
-	 * Raise the priority if permitted; a failure is ignored. The readers
-	 * inherit the priority: they must run before the tasks that fill the
-	 * buffers. This thread must run before tasks that keep a CPU busy when
-	 * tracing has to be switched off.
-	 */
-	(void)setpriority(PRIO_PROCESS, 0, NICE);
 	return TRUE;
 }
 

@@ -13,7 +13,7 @@
 #include "lib/capture/owner.h"
 #include "lib/capture/names.h"
 #include "lib/capture/sync.h"
-#include "lib/capture/zstd-sink.h"
+#include "lib/capture/zstd-cpu-file.h"
 
 #define META	      KMT_CAPTURE_META
 #define META_RESERVED META KMT_CAPTURE_TEMPORARY
@@ -34,9 +34,8 @@
 
 struct kmt_capture_writer {
 	KmtCaptureDirectory *directory;
-	int meta_fd;		 /* descriptor of META_RESERVED, or -1 */
-	int level;		 /* of compression; 0: none */
-	KmtZstdEncoder *encoder; /* for all small CPU files; NULL: none yet */
+	int meta_fd; /* descriptor of META_RESERVED, or -1 */
+	KmtZstdSettings zstd;
 	GPtrArray *made; /* char *: names of files that this process created */
 };
 
@@ -78,7 +77,7 @@ void kmt_capture_writer_close(KmtCaptureWriter *output)
 		return;
 	drop_reservation(output);
 	kmt_capture_directory_close(output->directory);
-	kmt_zstd_encoder_free(output->encoder);
+	kmt_zstd_encoder_free(output->zstd.encoder);
 	g_ptr_array_unref(output->made);
 	g_free(output);
 }
@@ -129,60 +128,15 @@ gboolean kmt_capture_writer_compress(KmtCaptureWriter *output, int level,
 {
 	/* Load libzstd now, because a program that records must not find out
 	 * later that it cannot. */
-	output->encoder = kmt_zstd_encoder_new(level, FALSE, error);
-	output->level = level;
-	return output->encoder != NULL;
+	output->zstd.encoder = kmt_zstd_encoder_new(level, FALSE, error);
+	output->zstd.level = level;
+	return output->zstd.encoder != NULL;
 }
 
 char *kmt_capture_writer_cpu_name(const KmtCaptureWriter *output, guint cpu)
 {
 	return g_strdup_printf("cpu%u.out%s", cpu,
-			       output->level ? KMT_CAPTURE_ZSTD : "");
-}
-
-/* Create the sink of a CPU that writes to the file, which it owns. */
-static KmtCaptureCpuSink *make_sink(KmtCaptureWriter *output, KmtZstdFile *file,
-				    guint cpu, gsize record_bytes,
-				    gsize subbuf_bytes,
-				    KmtCaptureCpuWriterMemory memory,
-				    GError **error)
-{
-	KmtZstdEncoder *encoder;
-
-	if (memory == KMT_CAPTURE_CPU_WRITER_SMALL)
-		return kmt_zstd_sink_new_simple(file, output->encoder, cpu,
-						record_bytes);
-	encoder = kmt_zstd_encoder_new(output->level, TRUE, error);
-	if (encoder)
-		return kmt_zstd_sink_new(file, encoder, cpu, record_bytes,
-					 kmt_capture_cpu_writer_sink_capacity(
-						 record_bytes, subbuf_bytes),
-					 error);
-	kmt_zstd_file_free(file);
-	return NULL;
-}
-
-static KmtCaptureCpuWriter *
-make_compressed(KmtCaptureWriter *output, const char *name, guint cpu,
-		gsize record_bytes, gsize subbuf_bytes,
-		KmtCaptureCpuWriterMemory memory, GError **error)
-{
-	KmtZstdFile *file = kmt_zstd_file_create(
-		kmt_capture_writer_fd(output), name,
-		memory == KMT_CAPTURE_CPU_WRITER_LOCKED, error);
-	KmtCaptureCpuWriter *writer = NULL;
-	KmtCaptureCpuSink *sink;
-
-	if (!file)
-		return NULL;
-	sink = make_sink(output, file, cpu, record_bytes, subbuf_bytes, memory,
-			 error);
-	if (sink)
-		writer = kmt_capture_cpu_writer_new_sink(
-			sink, record_bytes, subbuf_bytes, memory, error);
-	if (!writer)
-		unlinkat(kmt_capture_writer_fd(output), name, 0);
-	return writer;
+			       output->zstd.level ? KMT_CAPTURE_ZSTD : "");
 }
 
 /*
@@ -206,13 +160,16 @@ static KmtCaptureCpuWriter *make_cpu_file(KmtCaptureWriter *output, guint cpu,
 {
 	g_autofree char *name = kmt_capture_writer_cpu_name(output, cpu);
 	KmtCaptureCpuWriter *writer =
-		output->level ? make_compressed(output, name, cpu, record_bytes,
+		output->zstd.level
+			? kmt_zstd_cpu_file_new(&output->zstd,
+						kmt_capture_writer_fd(output),
+						name, cpu, record_bytes,
 						subbuf_bytes, memory, error)
-			      : kmt_capture_cpu_writer_new(
-					kmt_capture_writer_fd(output), name,
-					record_bytes,
-					batch_bytes(record_bytes, subbuf_bytes),
-					memory, error);
+			: kmt_capture_cpu_writer_new(
+				  kmt_capture_writer_fd(output), name,
+				  record_bytes,
+				  batch_bytes(record_bytes, subbuf_bytes),
+				  memory, error);
 
 	/* A new file is not in the list yet. */
 	if (writer)
@@ -442,10 +399,10 @@ gboolean kmt_capture_writer_write_meta(KmtCaptureWriter *output, GKeyFile *meta,
 	g_autofree char *text = NULL;
 	int errnum = 0;
 
-	if (output->level) {
+	if (output->zstd.level) {
 		g_key_file_set_string(meta, "capture", "compression", "zstd");
 		g_key_file_set_integer(meta, "capture", "compression_level",
-				       output->level);
+				       output->zstd.level);
 	}
 	text = g_key_file_to_data(meta, &n_bytes, NULL);
 

@@ -16,6 +16,7 @@ lib_capture_libcapture_a_SOURCES = \
 	lib/capture/stream-writer.c lib/capture/stream-writer.h \
 	lib/capture/subbufs.c lib/capture/subbufs.h \
 	lib/capture/sync.c lib/capture/sync.h \
+	lib/capture/zstd-cpu-file.c lib/capture/zstd-cpu-file.h \
 	lib/capture/zstd-encoder.c lib/capture/zstd-encoder.h \
 	lib/capture/zstd-file.c lib/capture/zstd-file.h \
 	lib/capture/zstd-sink.c lib/capture/zstd-sink.h
