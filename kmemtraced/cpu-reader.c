@@ -345,6 +345,9 @@ static void *reader_thread(void *data)
 		bool all = stop || gone || (stream->was_off && !polled);
 		bool is_behind = false;
 
+		/* Nothing is lost while tracing is off. */
+		kmt_capture_cpu_writer_take_time(
+			reader->writer, stop || (stream->was_off && !polled));
 		if (all || !stream->read_at_end)
 			n = drain(reader, all, is_tick, &is_behind);
 		if (n < 0) {

@@ -240,6 +240,7 @@ static gboolean save_cpu(Snapshot *snapshot, SnapshotCpu *cpu, gsize subbuf,
 						  subbuf, error);
 	if (!cpu->writer)
 		return FALSE;
+	kmt_capture_cpu_writer_take_time(cpu->writer, true);
 	while (r == 0) {
 		gsize room;
 		void *to = kmt_capture_cpu_writer_room(cpu->writer, &room);

@@ -346,6 +346,12 @@ int kmt_capture_cpu_writer_flush_all(KmtCaptureCpuWriter *writer)
 			 writer->fill - writer->fill % writer->record_bytes);
 }
 
+void kmt_capture_cpu_writer_take_time(KmtCaptureCpuWriter *writer, bool on)
+{
+	if (writer->sink && writer->sink->class->take_time)
+		writer->sink->class->take_time(writer->sink, on);
+}
+
 int kmt_capture_cpu_writer_wait_ms(const KmtCaptureCpuWriter *writer)
 {
 	if (!has_deadline(writer))

@@ -20,6 +20,7 @@
 #define KMEMTRACE_CAPTURE_CPU_FILE_WRITER_H
 
 #include <glib.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "lib/capture/cpu-sink.h"
@@ -140,6 +141,12 @@ int kmt_capture_cpu_writer_flush(KmtCaptureCpuWriter *writer);
  * with a sink only.
  */
 int kmt_capture_cpu_writer_flush_all(KmtCaptureCpuWriter *writer);
+
+/*
+ * on: let the sink take its time from now on, because the source of the records
+ * cannot lose any while the writer waits, for example because tracing is off.
+ */
+void kmt_capture_cpu_writer_take_time(KmtCaptureCpuWriter *writer, bool on);
 
 /*
  * Return the milliseconds until a flush passes the buffered records to the

@@ -9,6 +9,7 @@
 
 #include <glib.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "lib/capture/locked-buffer.h"
@@ -35,6 +36,9 @@ typedef struct {
 	int (*error)(KmtCaptureCpuSink *sink);
 	/* Write all received records. Return 0 or a negative errno. */
 	int (*finish)(KmtCaptureCpuSink *sink);
+	/* on: from now on, take the time to compress each record, because no
+	 * record can be lost while the writer waits. */
+	void (*take_time)(KmtCaptureCpuSink *sink, bool on);
 	/* Drop the received records that are not written yet. Any thread may
 	 * call this function. */
 	void (*discard)(KmtCaptureCpuSink *sink);

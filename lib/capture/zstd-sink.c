@@ -19,11 +19,13 @@
 #define MAX_AGE_US ((gint64)5 * G_USEC_PER_SEC)
 
 /*
- * Compression is too slow if the reader has waited longer than this since the
- * queue was last empty, or is about to wait longer than this for one group of
- * frames. The buffers of the kernel hold 0.25 s of 10^6 events/s on one CPU.
+ * Compression is too slow if the reader has waited longer than MAX_WAIT_US
+ * since the queue was last empty, or is about to wait longer than MAX_GROUP_US
+ * for one group of frames. The buffers of the kernel hold 0.15 to 0.25 s of
+ * 10^6 events/s on one CPU.
  */
-#define MAX_WAIT_US 20000
+#define MAX_WAIT_US  100000
+#define MAX_GROUP_US 20000
 
 /* The thread calls few functions and has no large variables on its stack. */
 #define STACK_BYTES (256 * 1024)
@@ -56,6 +58,7 @@ typedef struct {
 	guint n_empty;
 	bool must_end;	  /* end when the queue is empty */
 	bool is_ready;	  /* the thread has set its id */
+	bool takes_time;  /* nothing is lost while the reader waits */
 	gint64 waited_us; /* of the reader, since the queue was empty */
 	bool is_late; /* compression is too slow, until the queue is empty */
 } ThreadSink;
@@ -181,10 +184,11 @@ static bool must_store(ThreadSink *sink)
 		sink->is_late = false;
 	} else if (sink->waited_us > MAX_WAIT_US ||
 		   (sink->n_empty <= 1 &&
-		    kmt_zstd_file_encode_us(file) > MAX_WAIT_US)) {
+		    kmt_zstd_file_encode_us(file) > MAX_GROUP_US)) {
 		sink->is_late = true;
 	}
-	return sink->is_late && kmt_zstd_file_stores_faster(file);
+	return sink->is_late && !sink->takes_time &&
+	       kmt_zstd_file_stores_faster(file);
 }
 
 /* Remove the oldest buffer from the queue. mutex is held. */
@@ -292,6 +296,15 @@ static int thread_finish(KmtCaptureCpuSink *base)
 	return r;
 }
 
+static void thread_take_time(KmtCaptureCpuSink *base, bool on)
+{
+	ThreadSink *sink = (ThreadSink *)base;
+
+	pthread_mutex_lock(&sink->mutex);
+	sink->takes_time = on;
+	pthread_mutex_unlock(&sink->mutex);
+}
+
 static void thread_discard(KmtCaptureCpuSink *base)
 {
 	set_error((SimpleSink *)base, -ECANCELED);
@@ -313,6 +326,7 @@ static const KmtCaptureCpuSinkClass thread_class = {
 	.write = thread_write,
 	.error = simple_error,
 	.finish = thread_finish,
+	.take_time = thread_take_time,
 	.discard = thread_discard,
 	.sync = simple_sync,
 	.frames = simple_frames,

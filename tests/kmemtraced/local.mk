@@ -44,6 +44,12 @@ tests_kmemtraced_zstd_dump_SOURCES = tests/kmemtraced/zstd-dump.c
 tests_kmemtraced_zstd_dump_CFLAGS = $(AM_CFLAGS) $(LIBZSTD_CFLAGS)
 tests_kmemtraced_zstd_dump_LDADD = lib/base/libbase.a $(GMODULE_LIBS) $(GLIB_LIBS)
 
+check_PROGRAMS += tests/kmemtraced/zstd-sink-unit
+tests_kmemtraced_zstd_sink_unit_SOURCES = tests/kmemtraced/zstd-sink-unit.c
+tests_kmemtraced_zstd_sink_unit_CFLAGS = $(AM_CFLAGS) $(LIBZSTD_CFLAGS)
+tests_kmemtraced_zstd_sink_unit_LDADD = $(KMT_CAPTURE_LIBS)
+TESTS += tests/kmemtraced/zstd-sink-unit
+
 check_PROGRAMS += tests/kmemtraced/initramfs-unit
 tests_kmemtraced_initramfs_unit_SOURCES = \
 	kmemtraced/initramfs.c lib/capture/error.c \
