@@ -23,7 +23,7 @@
  * guess had a contended counterpart within the tolerance. If the guess leads to
  * a finding and the opposite does not, the opposite is true. The record of the
  * other CPU may arrive after the counterpart; until then
- * KMT_MATCH_ENTRY_UNCONFIRMED is set.
+ * kmt_match_entry_unconfirmed() is not 0.
  *
  * docs/definitions.md has the complete rules.
  */
@@ -39,10 +39,9 @@ static void save_allocation(KmtMatcher *m, KmtMatchEntry *e)
 	if ((e->flags & (KMT_MATCH_ENTRY_LIVE | KMT_MATCH_ENTRY_ALLOC_SAVED)) !=
 	    KMT_MATCH_ENTRY_LIVE)
 		return;
-	side = kmt_match_side_entry_get(m, e);
+	side = kmt_match_side_entry_get(m, e, KMT_MATCH_ENTRY_ALLOC_SAVED);
 	side->alloc_time = e->last_ts;
 	side->file = e->last_file;
-	e->flags |= KMT_MATCH_ENTRY_ALLOC_SAVED;
 }
 
 static void report_unmatched(KmtMatcher *m, const KmtMatchRecord *r,
@@ -76,12 +75,10 @@ static void make_live(KmtMatcher *m, KmtMatchEntry *e, const KmtMatchRecord *r)
 
 	if (e->flags & KMT_MATCH_ENTRY_LIVE)
 		kmt_match_side_entry_closed(m, e);
-	else
-		m->table.n_closed--;
-	kmt_match_entry_touch(m, e, file, m->now);
+	kmt_match_entry_touch(m, e, file);
 	e->flags |= KMT_MATCH_ENTRY_LIVE;
-	e->type = r->event.type_id;
-	e->class_id = r->class_id;
+	kmt_match_entry_set_type(e, r->event.type_id);
+	kmt_match_entry_set_class(m, e, r->class_id);
 	if (index)
 		*index = r->position.index;
 	object = kmt_match_entry_object(m, e, r->hash);
@@ -100,7 +97,6 @@ static void make_live(KmtMatcher *m, KmtMatchEntry *e, const KmtMatchRecord *r)
 static void make_closed(KmtMatcher *m, KmtMatchEntry *e)
 {
 	kmt_match_side_entry_closed(m, e);
-	m->table.n_closed++;
 	e->flags &= ~(KMT_MATCH_ENTRY_LIVE | KMT_MATCH_ENTRY_MAYBE_FREED);
 }
 
@@ -122,7 +118,7 @@ static void report_double(KmtMatcher *m, const KmtMatchPending *p,
 static void expire_free(KmtMatcher *m, KmtMatchEntry *e,
 			const KmtMatchPending *p, gboolean is_gone)
 {
-	gboolean sure = !(e->flags & KMT_MATCH_ENTRY_UNCONFIRMED);
+	gboolean sure = !kmt_match_entry_unconfirmed(e);
 	KmtMatchUnmatched class = KMT_MATCH_UNMATCHED_UNEXPLAINED;
 
 	if (p->mismatch && !is_gone) {
@@ -131,8 +127,8 @@ static void expire_free(KmtMatcher *m, KmtMatchEntry *e,
 
 		kmt_match_report_free(m, &object, &p->record);
 		make_closed(m, e);
-		e->flags &=
-			~(KMT_MATCH_ENTRY_MAYBE | KMT_MATCH_ENTRY_UNCONFIRMED);
+		e->flags &= ~KMT_MATCH_ENTRY_MAYBE;
+		kmt_match_entry_set_unconfirmed(e, 0);
 		return;
 	}
 	if (sure && (e->flags & KMT_MATCH_ENTRY_MAYBE_LIVE)) {
@@ -158,7 +154,7 @@ static gboolean free_may_be_lost(const KmtMatcher *m, const KmtMatchPending *p)
 static void expire_alloc(KmtMatcher *m, KmtMatchEntry *e,
 			 const KmtMatchPending *p)
 {
-	gboolean sure = !(e->flags & KMT_MATCH_ENTRY_UNCONFIRMED);
+	gboolean sure = !kmt_match_entry_unconfirmed(e);
 	KmtMatchDoubleAlloc class = KMT_MATCH_DOUBLE_UNEXPLAINED;
 
 	if (sure && (e->flags & KMT_MATCH_ENTRY_MAYBE_FREE)) {
@@ -170,10 +166,9 @@ static void expire_alloc(KmtMatcher *m, KmtMatchEntry *e,
 	report_double(m, p, class, NULL);
 }
 
-static void expire_one(KmtMatcher *m, KmtMatchPending *p)
+static void expire_one(KmtMatcher *m, KmtMatchEntry *e, KmtMatchPending *p)
 {
 	const struct kmemtrace_event *event = &p->record.event;
-	KmtMatchEntry *e = p->entry;
 	KmtMatchSideEntry *side = kmt_match_side_entry(m, e);
 	/* whether the object that the FREE may have freed was closed meanwhile
 	 */
@@ -183,7 +178,7 @@ static void expire_one(KmtMatcher *m, KmtMatchPending *p)
 	if (event->event_id == KMEMTRACE_EVENT_FREE)
 		expire_free(m, e, p, is_gone);
 	else if (event->event_id == KMEMTRACE_EVENT_DEFER)
-		kmt_match_expire_defer(m, p);
+		kmt_match_expire_defer(m, e, p);
 	else
 		expire_alloc(m, e, p);
 }
@@ -194,11 +189,17 @@ void kmt_match_expire_pending(KmtMatcher *m, gboolean all)
 		KmtMatchPending *p = m->oldest;
 
 		if (p->next)
-			__builtin_prefetch(p->next->entry);
+			kmt_match_table_prefetch(&m->table,
+						 p->next->record.hash);
 		m->delayed = TRUE;
 		m->delayed_since = p->since;
 		if (!p->resolved)
-			expire_one(m, p);
+			expire_one(m,
+				   kmt_match_table_find(
+					   &m->table, p->record.hash,
+					   kmt_input_namespace_of(
+						   p->record.event.type_id)),
+				   p);
 		m->delayed = FALSE;
 		m->oldest = p->next;
 		if (!m->oldest)
@@ -231,7 +232,7 @@ void kmt_match_resolve_alloc(KmtMatcher *m, KmtMatchEntry *e,
 		KmtMatchObject object = record_object(m, r);
 
 		save_allocation(m, e);
-		kmt_match_entry_touch(m, e, file, m->now);
+		kmt_match_entry_touch(m, e, file);
 		kmt_match_report_alloc(m, &object, r);
 		early = kmt_match_early_defer(m, e, file, p);
 		if (early)
@@ -245,7 +246,7 @@ void kmt_match_resolve_alloc(KmtMatcher *m, KmtMatchEntry *e,
 	while ((e->flags & KMT_MATCH_ENTRY_LIVE) &&
 	       (side = kmt_match_side_entry(m, e)) && side->frees &&
 	       side->frees->mismatch)
-		expire_one(m, side->frees);
+		expire_one(m, e, side->frees);
 	if (e->flags & KMT_MATCH_ENTRY_LIVE) {
 		if (m->ops.on_replaced) {
 			KmtMatchObject old =
@@ -273,8 +274,7 @@ static void free_ambiguous(KmtMatcher *m, KmtMatchEntry *e,
 	 */
 	p->replaced.timestamp = e->last_ts;
 	save_allocation(m, e);
-	kmt_match_entry_touch(m, e, (guint16)r->position.file->position,
-			      m->now);
+	kmt_match_entry_touch(m, e, (guint16)r->position.file->position);
 }
 
 /* Process a FREE of the live object of e. kmt_match_type_fits() is TRUE for the
@@ -288,7 +288,7 @@ static void free_matched(KmtMatcher *m, KmtMatchEntry *e,
 	kmt_match_report_step(m, &object, r);
 	kmt_match_guess_on_free(m, e, file);
 	make_closed(m, e);
-	kmt_match_entry_touch(m, e, file, m->now);
+	kmt_match_entry_touch(m, e, file);
 }
 
 /*
@@ -308,7 +308,7 @@ static void free_conflicting(KmtMatcher *m, KmtMatchEntry *e,
 		p = kmt_match_pending_of_type(m, side->allocs,
 					      r->event.type_id);
 	if (!p && (e->flags & KMT_MATCH_ENTRY_LIVE) &&
-	    kmt_match_type_fits(m, e->type, r->event.type_id)) {
+	    kmt_match_type_fits(m, kmt_match_entry_type(e), r->event.type_id)) {
 		free_matched(m, e, r);
 		return;
 	}
@@ -324,7 +324,7 @@ static void free_conflicting(KmtMatcher *m, KmtMatchEntry *e,
 			e->flags |= KMT_MATCH_ENTRY_MAYBE_FREED;
 		save_allocation(m, e);
 		kmt_match_pending_resolve(m, e, side, p);
-		kmt_match_entry_touch(m, e, file, m->now);
+		kmt_match_entry_touch(m, e, file);
 	} else {
 		free_ambiguous(m, e, r);
 	}
@@ -339,7 +339,8 @@ void kmt_match_resolve_free(KmtMatcher *m, KmtMatchEntry *e,
 		if ((e->flags &
 		     (KMT_MATCH_ENTRY_LIVE | KMT_MATCH_ENTRY_PENDING)) ==
 			    KMT_MATCH_ENTRY_LIVE &&
-		    kmt_match_type_fits(m, e->type, event->type_id))
+		    kmt_match_type_fits(m, kmt_match_entry_type(e),
+					event->type_id))
 			free_matched(m, e, r);
 		else
 			free_conflicting(m, e, r);

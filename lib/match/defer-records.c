@@ -57,11 +57,11 @@ static void report_unmatched(KmtMatcher *m, const KmtMatchRecord *r,
 static void attach(KmtMatcher *m, KmtMatchEntry *e, const KmtMatchRecord *r,
 		   gboolean is_doubtful, KmtMatchDeferEffect effect)
 {
-	KmtMatchSideEntry *side = kmt_match_side_entry_get(m, e);
+	KmtMatchSideEntry *side =
+		kmt_match_side_entry_get(m, e, KMT_MATCH_ENTRY_DEFERRED);
 	gint64 first = side->defer.time;
 	KmtMatchObject object;
 
-	e->flags |= KMT_MATCH_ENTRY_DEFERRED;
 	side->defer = defer_of(r);
 	if (effect == KMT_MATCH_DEFER_AGAIN)
 		side->defer.time = first;
@@ -169,21 +169,20 @@ void kmt_match_resolve_defer(KmtMatcher *m, KmtMatchEntry *e,
 }
 
 /* Return the class of a DEFER that no ALLOC has explained. */
-static KmtMatchUnmatched unmatched_class(const KmtMatchPending *p,
+static KmtMatchUnmatched unmatched_class(const KmtMatchEntry *e,
 					 gboolean after_loss)
 {
-	guint guess = p->entry->flags & (KMT_MATCH_ENTRY_MAYBE_LIVE |
-					 KMT_MATCH_ENTRY_UNCONFIRMED);
-
 	/* Under the opposite guess, the address is still live. A FREE, not a
 	 * DEFER, shows which of the two guesses is true. */
-	if (guess == KMT_MATCH_ENTRY_MAYBE_LIVE)
+	if (e->flags & KMT_MATCH_ENTRY_MAYBE_LIVE &&
+	    !kmt_match_entry_unconfirmed(e))
 		return KMT_MATCH_UNMATCHED_BEFORE_TRACE;
 	return after_loss ? KMT_MATCH_UNMATCHED_AFTER_LOSS
 			  : KMT_MATCH_UNMATCHED_UNEXPLAINED;
 }
 
-void kmt_match_expire_defer(KmtMatcher *m, const KmtMatchPending *p)
+void kmt_match_expire_defer(KmtMatcher *m, const KmtMatchEntry *e,
+			    const KmtMatchPending *p)
 {
 	const KmtMatchRecord *r = &p->record;
 	gint64 from =
@@ -191,7 +190,7 @@ void kmt_match_expire_defer(KmtMatcher *m, const KmtMatchPending *p)
 	gboolean after_loss = kmt_match_may_lack_records(m, from, p->since);
 
 	if (!p->is_double) {
-		report_unmatched(m, r, unmatched_class(p, after_loss));
+		report_unmatched(m, r, unmatched_class(e, after_loss));
 		return;
 	}
 	if (after_loss)

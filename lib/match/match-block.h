@@ -13,12 +13,14 @@
 #include "lib/match/pipeline-private.h"
 
 /*
- * Number of records whose table entries are prefetched at once, because memory
- * latency bounds large captures. report-small and the fuzzers use fewer.
+ * Number of events from the one that is matched to the one whose entry is
+ * prefetched, because memory latency bounds large captures. report-small and
+ * the fuzzers use fewer.
  */
-#ifndef KMT_MATCH_PREFETCH_BATCH
-#define KMT_MATCH_PREFETCH_BATCH 128
+#ifndef KMT_MATCH_PREFETCH_DISTANCE
+#define KMT_MATCH_PREFETCH_DISTANCE 64
 #endif
+G_STATIC_ASSERT(KMT_MATCH_PREFETCH_DISTANCE <= KMT_MATCH_SPARE_RECORDS);
 
 /* The functions of a consumer, constants that the compiler inlines. */
 typedef struct {
@@ -35,35 +37,6 @@ typedef struct {
 	void (*slow)(gpointer user, const KmtMatchSlowEvent *events, guint n,
 		     const KmtMatchEvent *item);
 } KmtMatchBlockOps;
-
-/* Find the probable entries of a batch of events, and prefetch their memory. */
-static inline void kmt_match_prefetch_entries(KmtMatchTable *table,
-					      const KmtMatchEvent *items,
-					      guint n, KmtMatchEntry **entries)
-{
-	const KmtMatchSlotGroup *groups[KMT_MATCH_PREFETCH_BATCH];
-	guint missed[KMT_MATCH_PREFETCH_BATCH], n_missed = 0, k;
-
-	for (k = 0; k < n; k++) {
-		guint64 hash = items[k].hash;
-
-		entries[k] = *kmt_match_table_cached_entry(table, hash);
-		/* Without a branch, because a cache miss cannot be predicted.
-		 */
-		missed[n_missed] = k;
-		n_missed += entries[k]->hash != hash;
-	}
-	for (k = 0; k < n_missed; k++)
-		groups[k] = kmt_match_table_prefetch_slot(
-			table, items[missed[k]].hash);
-	for (k = 0; k < n_missed; k++) {
-		guint64 hash = items[missed[k]].hash;
-
-		entries[missed[k]] = *kmt_match_table_cached_entry(table,
-								   hash) =
-			kmt_match_table_prefetch_entry(table, hash, groups[k]);
-	}
-}
 
 /*
  * Return the number of the first @n events that come before the next decision
@@ -103,68 +76,60 @@ static inline void kmt_match_pass_slow(KmtMatchShard *shard,
 	block->n_slow_events = 0;
 }
 
-/* Match a batch of events, whose probable entries are @entries. */
-static inline __attribute__((always_inline)) void
-kmt_match_batch(KmtMatchShard *shard, KmtMatchEvent *items, guint n,
-		KmtMatchEntry **entries, const KmtMatchBlockOps *ops,
-		gpointer user)
-{
-	KmtMatcher *m = shard->matcher;
-	guint k = 0, from, until, n_allocs;
-	KmtMatchDecision d;
-
-	for (;;) {
-		until = k + kmt_match_n_before_due(m, items + k, n - k);
-		n_allocs = 0;
-		for (from = k; k < until; k++) {
-			if (G_UNLIKELY(!kmt_match_fast_path(m, &items[k],
-							    entries[k], &d)))
-				break;
-			n_allocs += d.is_alloc;
-			ops->step(user, &items[k], &d);
-		}
-		m->table.n_closed += (guint64)(k - from) - 2 * n_allocs;
-		if (k == n)
-			return;
-		shard->item = &items[k];
-		if (k == until) {
-			kmt_matcher_advance(m, items[k].now);
-			kmt_match_pass_slow(shard, ops, user, NULL);
-		} else {
-			kmt_match_slow_path(m, entries[k], &items[k]);
-			kmt_match_pass_slow(shard, ops, user, &items[k]);
-			k++;
-		}
-	}
-}
-
 /*
  * Match the events of a shard in a block. @ops must be constants. The slow
  * events of the block are those that @ops did not receive.
+ *
+ * The loop that matches also prefetches, because a loop of its own takes 5
+ * instructions more. At the end of a block, it prefetches for unused items.
  */
 static inline __attribute__((always_inline)) void
 kmt_match_block(KmtMatchShard *shard, KmtMatchPipelineBlock *work,
 		const KmtMatchBlockOps *ops, gpointer user)
 {
 	KmtMatchShardBlock *shard_block = &work->shard_blocks[shard->number];
-	KmtMatchTable *table = &shard->matcher->table;
-	KmtMatchEntry *entries[2][KMT_MATCH_PREFETCH_BATCH];
-	KmtMatchEvent *items = shard_block->items;
-	guint left = shard_block->n, n, n_next, now = 0;
+	KmtMatchEvent *item = shard_block->items;
+	KmtMatchEvent *const end = item + shard_block->n, *until;
+	KmtMatchEntry **home,
+		*homes[KMT_MATCH_BLOCK_RECORDS + KMT_MATCH_SPARE_RECORDS];
+	KmtMatcher *m = shard->matcher;
+	KmtMatchDecision d;
+	KmtMatchEntry *e = NULL;
+	guint k;
 
 	shard->work = work;
 	shard_block->n_slow_events = 0;
-	n = MIN(left, KMT_MATCH_PREFETCH_BATCH);
-	kmt_match_prefetch_entries(table, items, n, entries[now]);
-	for (; n; left -= n, items += n, n = n_next, now = !now) {
-		n_next = MIN(left - n, KMT_MATCH_PREFETCH_BATCH);
-		kmt_match_prefetch_entries(table, items + n, n_next,
-					   entries[!now]);
-		kmt_match_batch(shard, items, n, entries[now], ops, user);
+	kmt_match_table_reclaim(&m->table);
+	for (k = 0; k < KMT_MATCH_PREFETCH_DISTANCE; k++)
+		homes[k] = kmt_match_table_prefetch(&m->table, item[k].hash);
+	for (home = homes;;) {
+		until = item +
+			kmt_match_n_before_due(m, item, (guint)(end - item));
+		for (; item < until; item++, home++) {
+			home[KMT_MATCH_PREFETCH_DISTANCE] =
+				kmt_match_table_prefetch(
+					&m->table,
+					item[KMT_MATCH_PREFETCH_DISTANCE].hash);
+			e = kmt_match_table_at(&m->table, *home, item->hash);
+			if (G_UNLIKELY(!kmt_match_fast_path(m, item, e, &d)))
+				break;
+			ops->step(user, item, &d);
+		}
+		if (item == end)
+			break;
+		shard->item = item;
+		if (item == until) {
+			kmt_matcher_advance(m, item->now);
+			kmt_match_pass_slow(shard, ops, user, NULL);
+			continue;
+		}
+		kmt_match_slow_path(m, e, item);
+		kmt_match_pass_slow(shard, ops, user, item);
+		item++;
+		home++;
 	}
 	shard->item = NULL;
-	kmt_matcher_advance(shard->matcher,
-			    work->order.items[work->block.n - 1]->now);
+	kmt_matcher_advance(m, work->order.items[work->block.n - 1]->now);
 }
 
 #endif

@@ -18,7 +18,8 @@
 KmtMatchSideEntry *kmt_match_side_entry(const KmtMatcher *m,
 					const KmtMatchEntry *e)
 {
-	return e->side ? m->side_entries->pdata[e->side - 1] : NULL;
+	return e->flags & KMT_MATCH_ENTRY_SIDE ? m->side_entries->pdata[e->side]
+					       : NULL;
 }
 
 gboolean kmt_match_may_lack_records(const KmtMatcher *m, gint64 from,
@@ -80,6 +81,58 @@ void kmt_match_report_step(KmtMatcher *m, const KmtMatchObject *object,
 
 /* ---- entries ---- */
 
+gboolean kmt_match_is_contended(const KmtMatcher *m, const KmtMatchEntry *e,
+				guint16 file)
+{
+	if (e->last_file != file)
+		return kmt_match_time_distance(e->last_ts, m->now) <=
+		       m->tolerance;
+	/* Usually decides: new addresses are seldom used by two CPUs. */
+	if (e->flags & KMT_MATCH_ENTRY_MAYBE &&
+	    !(e->flags & KMT_MATCH_ENTRY_CROSSED))
+		return FALSE;
+	return kmt_match_cross_uses_has(
+		&m->cross_uses, e->hash,
+		kmt_input_namespace_of(kmt_match_entry_type(e)), m->now);
+}
+
+void kmt_match_entry_touch(KmtMatcher *m, KmtMatchEntry *e, guint16 file)
+{
+	/* The CPU of last_file becomes another CPU. An older time in cross_uses
+	 * need not be removed: it is beyond the tolerance if last_ts is. */
+	if (e->last_file != file &&
+	    kmt_match_time_distance(e->last_ts, m->now) <= m->tolerance) {
+		kmt_match_cross_uses_set(
+			&m->cross_uses, e->hash,
+			kmt_input_namespace_of(kmt_match_entry_type(e)),
+			e->last_ts, m->now);
+		if (e->flags & KMT_MATCH_ENTRY_MAYBE)
+			e->flags |= KMT_MATCH_ENTRY_CROSSED;
+	}
+	if (!(e->flags & KMT_MATCH_ENTRY_MAYBE))
+		e->flags &= ~KMT_MATCH_ENTRY_CROSSED;
+	e->last_file = file;
+	e->last_ts = m->now;
+}
+
+guint32 kmt_match_entry_class(const KmtMatcher *m, const KmtMatchEntry *e)
+{
+	const KmtMatchSideEntry *side = kmt_match_side_entry(m, e);
+
+	return side ? side->class_id : e->class_id;
+}
+
+void kmt_match_entry_set_class(const KmtMatcher *m, KmtMatchEntry *e,
+			       guint32 class_id)
+{
+	KmtMatchSideEntry *side = kmt_match_side_entry(m, e);
+
+	if (side)
+		side->class_id = class_id;
+	else
+		e->class_id = class_id;
+}
+
 KmtMatchObject kmt_match_entry_object(KmtMatcher *m, const KmtMatchEntry *e,
 				      guint64 hash)
 {
@@ -87,9 +140,9 @@ KmtMatchObject kmt_match_entry_object(KmtMatcher *m, const KmtMatchEntry *e,
 	KmtMatchObject object = {
 		.ptr = kmt_match_entry_address(&m->table, e),
 		.timestamp = e->last_ts,
-		.class_id = e->class_id,
+		.class_id = kmt_match_entry_class(m, e),
 		.file = e->last_file,
-		.type = e->type,
+		.type = kmt_match_entry_type(e),
 		.index = index ? *index : 0,
 	};
 
@@ -118,17 +171,22 @@ KmtMatchEntry *kmt_match_entry_new(KmtMatcher *m, guint64 hash, guint type,
 	return e;
 }
 
-/* Update UNCONFIRMED when a record arrives, before kmt_match_entry_touch(). */
 void kmt_match_guess_review(KmtMatcher *m, KmtMatchEntry *e, guint16 file)
 {
-	if (!(e->flags & KMT_MATCH_ENTRY_UNCONFIRMED))
+	guint n = kmt_match_entry_unconfirmed(e);
+
+	if (!n)
 		return;
-	if (kmt_match_is_contended(m, e, file))
-		e->flags &= ~KMT_MATCH_ENTRY_UNCONFIRMED;
-	else if (kmt_match_time_distance(e->last_ts, m->now) > m->tolerance ||
-		 e->unconfirmed++ >= MAX_UNCONFIRMED)
-		e->flags &=
-			~(KMT_MATCH_ENTRY_MAYBE | KMT_MATCH_ENTRY_UNCONFIRMED);
+	if (kmt_match_is_contended(m, e, file)) {
+		n = 0;
+	} else if (kmt_match_time_distance(e->last_ts, m->now) > m->tolerance ||
+		   n > MAX_UNCONFIRMED) {
+		n = 0;
+		e->flags &= ~KMT_MATCH_ENTRY_MAYBE;
+	} else {
+		n++;
+	}
+	kmt_match_entry_set_unconfirmed(e, n);
 }
 
 /*
@@ -142,10 +200,8 @@ gboolean kmt_match_guess_opposite_holds(const KmtMatcher *m, KmtMatchEntry *e,
 	if (kmt_match_time_distance(e->last_ts, m->now) > m->tolerance)
 		return FALSE;
 	if (!kmt_match_is_contended(m, e, file) &&
-	    !(e->flags & KMT_MATCH_ENTRY_UNCONFIRMED)) {
-		e->flags |= KMT_MATCH_ENTRY_UNCONFIRMED;
-		e->unconfirmed = 0;
-	}
+	    !kmt_match_entry_unconfirmed(e))
+		kmt_match_entry_set_unconfirmed(e, 1);
 	return TRUE;
 }
 

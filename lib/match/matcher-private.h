@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "lib/match/cross-uses.h"
 #include "lib/match/matcher.h"
 #include "lib/match/object-table.h"
 
@@ -38,9 +39,6 @@ typedef struct KmtMatchPending {
 				       * in time order */
 	struct KmtMatchPending *next_of_kind; /* next pending record of the same
 					       * address and event type */
-	KmtMatchEntry *entry;		      /* entry of the address, which is
-					       * not removed while the record
-					       * is pending */
 	KmtMatchRecord record;
 	KmtMatchObject replaced; /* the live object of the address when the
 				  * record became pending, or else the last
@@ -71,6 +69,8 @@ typedef struct KmtMatchPending {
  * ALLOC. With KMT_MATCH_ENTRY_DEFERRED, also the live object's DEFER.
  */
 typedef struct {
+	guint32 class_id;    /* of the live object, or else of the last one; see
+			      * KmtMatchEntry */
 	guint32 next_unused; /* index + 1 of the next unused side entry; 0: none
 			      */
 	KmtMatchPending *allocs, *last_alloc;
@@ -104,8 +104,8 @@ struct KmtMatcher {
 				* time */
 
 	KmtMatchTable table;
-	GPtrArray *side_entries; /* of KmtMatchSideEntry; KmtMatchEntry.side is
-				  * an index + 1 */
+	KmtMatchCrossUses cross_uses;
+	GPtrArray *side_entries;   /* of KmtMatchSideEntry */
 	guint32 unused_side_entry; /* index + 1 of the first unused side entry;
 				    * 0: none */
 	KmtMatchPending *oldest, *newest; /* ends of the list of all pending
@@ -134,56 +134,23 @@ static inline guint64 kmt_match_time_distance(gint64 earlier, gint64 later)
 	return (guint64)later - (guint64)earlier;
 }
 
-/*
- * Return the time in ns since a CPU other than that of file last used the
- * address by an ALLOC or FREE. The value is exact only up to the clock
- * tolerance; if the time is longer, the value is any number above the
- * tolerance.
- */
-static inline guint64 kmt_match_other_cpu_age(const KmtMatcher *m,
-					      const KmtMatchEntry *e,
-					      guint16 file)
-{
-	guint64 age = kmt_match_time_distance(e->last_ts, m->now);
-
-	if (e->last_file != file)
-		return age;
-	/* KMT_MATCH_DELTA_NONE alone exceeds every tolerance, and so does each
-	 * sum with it. */
-	return age > G_MAXUINT32 ? age : age + e->other_delta_ns;
-}
-
-/*
- * Return whether a CPU other than that of file used the address within the
- * clock tolerance before m->now.
- */
-static inline gboolean kmt_match_is_contended(const KmtMatcher *m,
-					      const KmtMatchEntry *e,
-					      guint16 file)
-{
-	return kmt_match_other_cpu_age(m, e, file) <= m->tolerance;
-}
-
-/* Update the entry of an address after a record of the given file. */
-static inline void kmt_match_entry_touch(const KmtMatcher *m, KmtMatchEntry *e,
-					 guint16 file, gint64 now)
-{
-	guint64 age;
-
-	/* Saturate at KMT_MATCH_DELTA_NONE, which exceeds every tolerance:
-	 * longer times need not be distinguished. */
-	age = MIN(kmt_match_time_distance(e->last_ts, now),
-		  KMT_MATCH_DELTA_NONE);
-	age += e->other_delta_ns & -(guint64)(e->last_file == file);
-	/* A time above the tolerance can only grow until another CPU uses the
-	 * address, so KMT_MATCH_DELTA_NONE stands for all such times. */
-	e->other_delta_ns =
-		age > m->tolerance ? KMT_MATCH_DELTA_NONE : (guint32)age;
-	e->last_file = file;
-	e->last_ts = now;
-}
-
 /* ---- lib/match/match-state.c ---- */
+
+/*
+ * Return whether a CPU other than that of file used the address, by an ALLOC or
+ * FREE, within the clock tolerance before m->now.
+ */
+gboolean kmt_match_is_contended(const KmtMatcher *m, const KmtMatchEntry *e,
+				guint16 file);
+
+/* Update the entry of an address after an ALLOC or FREE of the given file at
+ * m->now. */
+void kmt_match_entry_touch(KmtMatcher *m, KmtMatchEntry *e, guint16 file);
+
+/* Return the allocation class of the live object, or else of the last one. */
+guint32 kmt_match_entry_class(const KmtMatcher *m, const KmtMatchEntry *e);
+void kmt_match_entry_set_class(const KmtMatcher *m, KmtMatchEntry *e,
+			       guint32 class_id);
 
 /*
  * Return the live object of an entry. For a closed entry, return what is still
@@ -235,25 +202,23 @@ void kmt_match_report_free(KmtMatcher *m, const KmtMatchObject *object,
 void kmt_match_report_step(KmtMatcher *m, const KmtMatchObject *object,
 			   const KmtMatchRecord *r);
 
-/*
- * Return the side entry of an entry; NULL unless KMT_MATCH_ENTRY_PENDING,
- * KMT_MATCH_ENTRY_ALLOC_SAVED or KMT_MATCH_ENTRY_DEFERRED is set.
- */
+/* Return the side entry of an entry; NULL unless it has a flag of
+ * KMT_MATCH_ENTRY_SIDE. */
 KmtMatchSideEntry *kmt_match_side_entry(const KmtMatcher *m,
 					const KmtMatchEntry *e);
 /*
- * A record of file arrives. If KMT_MATCH_ENTRY_UNCONFIRMED is set: clear this
- * flag if a CPU other than that of file used the address within the clock
- * tolerance; otherwise discard the opposite guess if the last record of the
- * address is older than the tolerance, or after MAX_UNCONFIRMED such records.
- * Call this before kmt_match_entry_touch().
+ * A record of file arrives. If the opposite guess is unconfirmed: confirm it if
+ * a CPU other than that of file used the address within the clock tolerance;
+ * otherwise discard the opposite guess if the last record of the address is
+ * older than the tolerance, or after MAX_UNCONFIRMED such records. Call this
+ * before kmt_match_entry_touch().
  */
 void kmt_match_guess_review(KmtMatcher *m, KmtMatchEntry *e, guint16 file);
 /*
  * A record of file arrives that, under the opposite guess about the time before
  * the first record, is the counterpart of the last earlier record of the
- * address. Return whether the opposite guess remains possible, and set
- * KMT_MATCH_ENTRY_UNCONFIRMED if a record of another CPU is still missing.
+ * address. Return whether the opposite guess remains possible, and make it
+ * unconfirmed if a record of another CPU is still missing.
  */
 gboolean kmt_match_guess_opposite_holds(const KmtMatcher *m, KmtMatchEntry *e,
 					guint16 file);
@@ -270,8 +235,10 @@ void kmt_match_guess_on_alloc(KmtMatcher *m, KmtMatchEntry *e, guint16 file);
 void kmt_match_pending_init(KmtMatcher *m);
 void kmt_match_pending_clear(KmtMatcher *m);
 
-/* Return the side entry of an entry; create one if there is none. */
-KmtMatchSideEntry *kmt_match_side_entry_get(KmtMatcher *m, KmtMatchEntry *e);
+/* Set a flag of KMT_MATCH_ENTRY_SIDE, and return the side entry of the entry;
+ * create one if there is none. */
+KmtMatchSideEntry *kmt_match_side_entry_get(KmtMatcher *m, KmtMatchEntry *e,
+					    guint flag);
 
 /*
  * Account for the end of the live object: discard the saved allocation and the
@@ -328,8 +295,10 @@ void kmt_match_expire_pending(KmtMatcher *m, gboolean all);
 /* Process a DEFER record. e is the entry of the address, or NULL. */
 void kmt_match_resolve_defer(KmtMatcher *m, KmtMatchEntry *e,
 			     const KmtMatchRecord *r);
-/* Decide about a pending DEFER that no ALLOC has explained. */
-void kmt_match_expire_defer(KmtMatcher *m, const KmtMatchPending *p);
+/* Decide about a pending DEFER, of the address of e, that no ALLOC has
+ * explained. */
+void kmt_match_expire_defer(KmtMatcher *m, const KmtMatchEntry *e,
+			    const KmtMatchPending *p);
 /*
  * Return the oldest pending DEFER of an entry that may belong to the object
  * which an ALLOC of file allocates now, or NULL if there is none among the
@@ -363,17 +332,36 @@ static inline gboolean kmt_match_is_certain_free(const KmtMatcher *m,
 						 guint type)
 {
 	return e &&
-	       (e->flags &
-		(KMT_MATCH_ENTRY_LIVE | KMT_MATCH_ENTRY_PENDING |
-		 KMT_MATCH_ENTRY_ALLOC_SAVED | KMT_MATCH_ENTRY_DEFERRED)) ==
+	       (e->flags & (KMT_MATCH_ENTRY_LIVE | KMT_MATCH_ENTRY_SIDE)) ==
 		       KMT_MATCH_ENTRY_LIVE &&
-	       kmt_match_type_fits(m, e->type, type);
+	       kmt_match_type_fits(m, kmt_match_entry_type(e), type);
 }
 
-/* Process an event that kmt_match_fast_path() refused. The caller has made the
- * decisions about pending records that are due. e is the cached entry, which
- * may belong to another address. */
+/*
+ * Process an event that kmt_match_fast_path() refused. The caller has made the
+ * decisions about pending records that are due. e is the result of
+ * kmt_match_table_at(), which need not be the entry of the address.
+ */
 void kmt_match_slow_path(KmtMatcher *m, KmtMatchEntry *e, KmtMatchEvent *item);
+
+/*
+ * The value 1 in the bytes that hold op and type of KmtMatchEvent.state, and
+ * flags and kind of KmtMatchEntry.state.
+ */
+#define KMT_MATCH_STATE_OP                                                     \
+	(G_BYTE_ORDER == G_LITTLE_ENDIAN ? 1u << 16 : 1u << 8)
+#define KMT_MATCH_STATE_TYPE (G_BYTE_ORDER == G_LITTLE_ENDIAN ? 1u << 24 : 1u)
+
+/* The bits of file in KmtMatchEvent.state, and of last_file in
+ * KmtMatchEntry.state. */
+#define KMT_MATCH_STATE_FILE                                                   \
+	(G_BYTE_ORDER == G_LITTLE_ENDIAN ? 0xffffu : 0xffff0000u)
+
+/* Return last_file of a KmtMatchEntry.state. */
+static inline guint16 kmt_match_state_file(guint32 state)
+{
+	return (guint16)(G_BYTE_ORDER == G_LITTLE_ENDIAN ? state : state >> 16);
+}
 
 G_STATIC_ASSERT((guint)KMT_MATCH_STEP_ALLOC == KMEMTRACE_EVENT_ALLOC);
 G_STATIC_ASSERT((guint)KMT_MATCH_STEP_FREE == KMEMTRACE_EVENT_FREE);
@@ -387,18 +375,14 @@ G_STATIC_ASSERT(KMT_MATCH_STEP_DEFER - 1 ==
 		(KMT_MATCH_ENTRY_LIVE | KMT_MATCH_ENTRY_MAYBE));
 
 /*
- * The value 1 in the byte that holds op of KmtMatchEvent.state, and flags of
- * KmtMatchEntry.state.
+ * Return the state that the entry of an event's address has in the common case:
+ * closed before an ALLOC, live before a FREE, no other flag, and the type and
+ * the CPU of the event. item->op is a KmtMatchStep. The result is never 0.
  */
-#define KMT_MATCH_STATE_OP                                                     \
-	(G_BYTE_ORDER == G_LITTLE_ENDIAN ? 1u << 16 : 1u << 8)
-/*
- * The bits of file in KmtMatchEvent.state, and of last_file in
- * KmtMatchEntry.state. The file identifies the CPU. kmt_match_fast_path()
- * ignores these bits, because a FREE on another CPU is an ordinary pair.
- */
-#define KMT_MATCH_STATE_FILE                                                   \
-	(G_BYTE_ORDER == G_LITTLE_ENDIAN ? 0xffffu : 0xffff0000u)
+static inline guint32 kmt_match_usual_state(const KmtMatchEvent *item)
+{
+	return item->state - KMT_MATCH_STATE_OP + KMT_MATCH_STATE_TYPE;
+}
 
 /* The decision of kmt_match_fast_path() about an event. The local variable of a
  * loop, which the compiler keeps in registers. */
@@ -407,23 +391,22 @@ typedef struct {
 	guint32 class_id;   /* allocation class of the object */
 	gint64 alloc_time;  /* FREE: merged time of the allocation in ns */
 	guint16 alloc_file; /* FREE: file index of the allocation */
-	guint8 flag;	    /* KmtMatchEvent.flag after matching */
+	guint flag;	    /* KmtMatchEvent.flag after matching */
 } KmtMatchDecision;
 
 /*
  * Decide an event in the common case: the address is closed before an ALLOC, or
- * live before a FREE, has an entry of the same type, and has no pending record.
- * The record may be of any CPU. Return FALSE in every other case; the caller,
- * kmt_match_block(), then calls kmt_match_slow_path(), which applies the wider
- * rule of kmt_match_is_certain_free() to a FREE.
+ * live before a FREE, has an entry of the same type, has no pending record, and
+ * was used by no other CPU within the clock tolerance. Return FALSE in every
+ * other case; kmt_match_block() then calls kmt_match_slow_path(). One
+ * comparison decides all of that for an event of the same CPU as the last one.
  *
- * On input, item has the hash, a KmtMatchStep as op, and for an ALLOC its
- * class_id and remote flag. e is the cached entry, which may belong to another
- * address, or kmt_match_no_entry. The caller counts the closed entries of the
- * table: one less for an ALLOC, one more for a FREE.
+ * item has the hash, a KmtMatchStep as op, and for an ALLOC its class_id. e is
+ * the result of kmt_match_table_at() for the hash. The decision is a local
+ * variable of the loop, so that the compiler keeps it in registers.
  *
  * The function never decides a DEFER or a FREE of a deferred object. ALLOC and
- * FREE execute the same instructions with masks, because a branch on the event
+ * FREE execute the same instructions, because a branch on the event
  * type could not be predicted. A due decision concerns another address and need
  * not precede this one, because an entry with a pending record has a flag that
  * is refused.
@@ -432,36 +415,30 @@ static inline __attribute__((always_inline)) gboolean
 kmt_match_fast_path(const KmtMatcher *m, const KmtMatchEvent *item,
 		    KmtMatchEntry *e, KmtMatchDecision *d)
 {
-	/* The entry must have the flags op - 1: closed for an ALLOC, live for a
-	 * FREE. */
-	const guint32 state = e->state,
-		      wanted = item->state - KMT_MATCH_STATE_OP;
+	const guint32 usual = kmt_match_usual_state(item), state = e->state;
+	const guint32 new_class = item->class_id;
 	guint32 class_id = e->class_id;
 
-	if (G_UNLIKELY(e->hash != item->hash))
-		return FALSE;
-	if (G_UNLIKELY((state ^ wanted) & ~KMT_MATCH_STATE_FILE))
-		return FALSE;
-	d->is_alloc = !(wanted & KMT_MATCH_STATE_OP);
-	/* The class of a FREE is that of the entry's ALLOC. */
-	class_id ^= (item->class_id ^ class_id) & -d->is_alloc;
+	d->is_alloc = item->op & 1;
+	d->flag = item->flag;
+	if (G_UNLIKELY(state != usual)) {
+		if ((state ^ usual) & ~KMT_MATCH_STATE_FILE ||
+		    kmt_match_time_distance(e->last_ts, item->now) <=
+			    m->tolerance)
+			return FALSE;
+		d->flag |= !d->is_alloc;
+	}
+	/* The class of a FREE is that of the entry's ALLOC. The compiler
+	 * selects without a branch, because both values are loaded already. */
+	if (__builtin_expect_with_probability(d->is_alloc, 1, 0.5))
+		class_id = new_class;
 	d->class_id = e->class_id = class_id;
 	d->alloc_time = e->last_ts;
-	d->alloc_file = e->last_file;
-	d->flag = item->flag;
+	d->alloc_file = kmt_match_state_file(state);
 	/* Store with the width of the load: the next record of the address may
 	 * follow at once, and store forwarding needs equal widths. */
-	e->state = state ^ KMT_MATCH_STATE_OP;
-	/* Common case: no other CPU has used the address recently. */
-	if (G_LIKELY(state == wanted &&
-		     e->other_delta_ns == KMT_MATCH_DELTA_NONE)) {
-		e->last_ts = item->now;
-		return TRUE;
-	}
-	/* state and wanted can differ only in the bits of the file, which
-	 * identifies the CPU. */
-	d->flag |= state != wanted && !d->is_alloc;
-	kmt_match_entry_touch(m, e, item->file, item->now);
+	e->state = usual ^ KMT_MATCH_STATE_OP;
+	e->last_ts = item->now;
 	return TRUE;
 }
 

@@ -64,6 +64,7 @@ KmtMatcher *kmt_matcher_new(const KmtInputCapture *capture,
 	kmt_match_table_init(&m->table, options->hash_seed,
 			     KMT_MATCH_MIN_ENTRIES / MAX(1, options->shards),
 			     options->keep_indexes);
+	kmt_match_cross_uses_init(&m->cross_uses, m->tolerance);
 	kmt_match_pending_init(m);
 	return m;
 }
@@ -73,6 +74,7 @@ void kmt_matcher_free(KmtMatcher *m)
 	if (!m)
 		return;
 	kmt_match_pending_clear(m);
+	kmt_match_cross_uses_clear(&m->cross_uses);
 	kmt_match_table_clear(&m->table);
 	g_free(m);
 }
@@ -107,10 +109,9 @@ static gboolean apply_certain_alloc(KmtMatcher *m, KmtMatchEntry **entry,
 			return FALSE;
 		kmt_match_guess_on_alloc(m, e, file);
 	}
-	m->table.n_closed--;
-	kmt_match_entry_touch(m, e, file, m->now);
+	kmt_match_entry_touch(m, e, file);
 	e->flags |= KMT_MATCH_ENTRY_LIVE;
-	e->type = (guint8)type;
+	kmt_match_entry_set_type(e, type);
 	e->class_id = class_id;
 	return TRUE;
 }
@@ -122,8 +123,7 @@ static void apply_certain_free(KmtMatcher *m, KmtMatchEntry *e, guint16 file)
 		e->flags &= ~KMT_MATCH_ENTRY_MAYBE_FREED;
 	}
 	e->flags &= ~KMT_MATCH_ENTRY_LIVE;
-	m->table.n_closed++;
-	kmt_match_entry_touch(m, e, file, m->now);
+	kmt_match_entry_touch(m, e, file);
 }
 
 /*
@@ -168,28 +168,48 @@ static void resolve_conflict(KmtMatcher *m, KmtMatchEntry *e,
 		kmt_match_resolve_free(m, e, &r);
 }
 
+/*
+ * Decide an event as kmt_match_fast_path() does, also if other CPUs used the
+ * address within the clock tolerance. m->now is the time of the event.
+ */
+static gboolean cross_cpu_path(KmtMatcher *m, KmtMatchEntry *e,
+			       KmtMatchEvent *item)
+{
+	guint32 state = kmt_match_usual_state(item);
+	gboolean is_alloc = item->op == KMT_MATCH_STEP_ALLOC;
+
+	if ((e->state ^ state) & ~KMT_MATCH_STATE_FILE)
+		return FALSE;
+	if (is_alloc)
+		e->class_id = item->class_id;
+	else
+		item->class_id = e->class_id;
+	item->alloc_time = e->last_ts;
+	item->alloc_file = e->last_file;
+	if (!is_alloc)
+		item->cross = e->last_file != item->file;
+	kmt_match_entry_touch(m, e, item->file);
+	e->flags ^= KMT_MATCH_ENTRY_LIVE;
+	return TRUE;
+}
+
 void kmt_match_slow_path(KmtMatcher *m, KmtMatchEntry *e, KmtMatchEvent *item)
 {
+	const KmtInputNamespace space = kmt_input_namespace_of(item->type);
 	guint64 hash = item->hash;
 
 	m->now = item->now;
-	if (!kmt_match_entry_is(e, hash, kmt_input_namespace_of(item->type)) ||
-	    e == &kmt_match_no_entry)
-		e = kmt_match_table_find(&m->table, hash,
-					 kmt_input_namespace_of(item->type));
-	/* Update the entry cache, so that the next record of the address takes
-	 * the fast path. */
-	if (e)
-		*kmt_match_table_cached_entry(&m->table, hash) = e;
+	if (cross_cpu_path(m, e, item))
+		return;
+	if (!kmt_match_entry_is(e, hash, space))
+		e = kmt_match_table_find(&m->table, hash, space);
 	if (item->op == KMT_MATCH_STEP_ALLOC) {
 		if (apply_certain_alloc(m, &e, item->type, item->file, hash,
-					item->class_id)) {
-			*kmt_match_table_cached_entry(&m->table, hash) = e;
+					item->class_id))
 			return;
-		}
 	} else if (item->op == KMT_MATCH_STEP_FREE &&
 		   kmt_match_is_certain_free(m, e, item->type)) {
-		item->type = e->type;
+		item->type = kmt_match_entry_type(e);
 		item->class_id = e->class_id;
 		item->alloc_time = e->last_ts;
 		item->alloc_file = e->last_file;
@@ -212,6 +232,7 @@ void kmt_matcher_process(KmtMatcher *m, const struct kmemtrace_event *event,
 	KmtMatchEntry *e;
 	KmtMatchObject object;
 
+	kmt_match_table_reclaim(&m->table);
 	kmt_matcher_advance(m, event->timestamp);
 	r.now = m->now;
 	e = kmt_match_table_find(&m->table, r.hash, space);
@@ -265,8 +286,8 @@ static void foreach_flagged(KmtMatcher *m, guint flag,
 	for (i = 0; i < KMT_MATCH_SEGMENTS; i++) {
 		const KmtMatchSegment *s = &m->table.segments[i];
 
-		for (j = 0; j < s->n_entries; j++) {
-			const KmtMatchEntry *e = kmt_match_segment_entry(s, j);
+		for (j = 0; j < kmt_match_segment_places(s); j++) {
+			const KmtMatchEntry *e = &s->entries[j];
 			KmtMatchObject object;
 
 			if (!(e->flags & flag))

@@ -12,6 +12,7 @@ struct KmtMatchOnline {
 	KmtMatchPipeline *pipeline; /* one shard, one thread */
 	gboolean limited;	    /* a limit was reached */
 	guint64 gap_records;	    /* LOST records so far */
+	guint64 n_live;		    /* live objects */
 };
 
 static KmtMatcher *matcher_of(const KmtMatchOnline *online)
@@ -133,6 +134,30 @@ static gboolean merge_block(KmtMatchOnline *online, KmtMatchPipelineBlock *work)
 	return TRUE;
 }
 
+/* Update the number of live objects by the decisions of a block. */
+static void count_live(KmtMatchOnline *online,
+		       const KmtMatchPipelineBlock *work)
+{
+	const KmtMatchShardBlock *decided = &work->shard_blocks[0];
+	guint i;
+
+	for (i = 0; i < work->block.n; i++) {
+		guint op = decided->items[i].op;
+
+		online->n_live += op == KMT_MATCH_STEP_ALLOC;
+		online->n_live -= op == KMT_MATCH_STEP_FREE;
+	}
+	for (i = 0; i < decided->n_slow_events; i++) {
+		guint op = g_array_index(decided->slow_events,
+					 KmtMatchSlowEvent, i)
+				   .op;
+
+		online->n_live += op == KMT_MATCH_SLOW_ALLOC;
+		online->n_live -= op == KMT_MATCH_SLOW_FREE ||
+				  op == KMT_MATCH_SLOW_REPLACED;
+	}
+}
+
 void kmt_match_online_advance(KmtMatchOnline *online, gint64 until)
 {
 	KmtMatchPipeline *p = online->pipeline;
@@ -143,6 +168,7 @@ void kmt_match_online_advance(KmtMatchOnline *online, gint64 until)
 		if (!work->block.n)
 			continue;
 		kmt_match_stage_match(p, &p->shards[0], work);
+		count_live(online, work);
 		kmt_match_stage_pass_on(p, work);
 	}
 }
@@ -154,6 +180,7 @@ void kmt_match_online_finish(KmtMatchOnline *online)
 	kmt_match_online_advance(online, G_MAXINT64);
 	p->shards[0].work = &p->end;
 	kmt_matcher_finish(matcher_of(online));
+	count_live(online, &p->end);
 	p->end.n_classes = p->keys->classes->n;
 	kmt_match_stage_pass_on(p, &p->end);
 }
@@ -167,24 +194,12 @@ void kmt_match_online_note_loss(KmtMatchOnline *online)
 
 guint64 kmt_match_online_live(const KmtMatchOnline *online)
 {
-	const KmtMatchTable *table = &matcher_of(online)->table;
-
-	return table->n_entries - table->n_closed;
+	return online->n_live;
 }
 
 guint64 kmt_match_online_bytes(const KmtMatchOnline *online)
 {
-	const KmtMatchTable *table = &matcher_of(online)->table;
-	guint64 bytes = (guint64)table->blocks->len *
-			KMT_MATCH_ENTRY_BLOCK_ENTRIES * sizeof(KmtMatchEntry);
-	guint i;
-
-	for (i = 0; i < KMT_MATCH_SEGMENTS; i++)
-		bytes += table->segments[i].n_groups *
-				 (guint64)sizeof(KmtMatchSlotGroup) +
-			 table->segments[i].n_chunks *
-				 (guint64)sizeof(KmtMatchEntry *);
-	return bytes;
+	return kmt_match_table_bytes(&matcher_of(online)->table);
 }
 
 gboolean kmt_match_online_is_limited(const KmtMatchOnline *online)

@@ -4,8 +4,6 @@
 
 #include "lib/match/matcher-private.h"
 
-#define MAX_SIDE_ENTRIES ((1u << KMT_MATCH_SIDE_BITS) - 1)
-
 void kmt_match_pending_init(KmtMatcher *m)
 {
 	m->side_entries = g_ptr_array_new_with_free_func(g_free);
@@ -28,24 +26,33 @@ void kmt_match_pending_clear(KmtMatcher *m)
 	g_ptr_array_unref(m->side_entries);
 }
 
-KmtMatchSideEntry *kmt_match_side_entry_get(KmtMatcher *m, KmtMatchEntry *e)
+/* Return the index of a side entry that no entry has. */
+static guint32 new_side_entry(KmtMatcher *m)
 {
+	guint32 unused = m->unused_side_entry;
 	KmtMatchSideEntry *side;
 
-	if (e->side)
-		return kmt_match_side_entry(m, e);
-	e->side = m->unused_side_entry & MAX_SIDE_ENTRIES;
-	if (e->side) {
+	if (!unused) {
+		g_ptr_array_add(m->side_entries, g_new0(KmtMatchSideEntry, 1));
+		return m->side_entries->len - 1;
+	}
+	side = m->side_entries->pdata[unused - 1];
+	m->unused_side_entry = side->next_unused;
+	memset(side, 0, sizeof(*side));
+	return unused - 1;
+}
+
+KmtMatchSideEntry *kmt_match_side_entry_get(KmtMatcher *m, KmtMatchEntry *e,
+					    guint flag)
+{
+	KmtMatchSideEntry *side = kmt_match_side_entry(m, e);
+	guint32 class_id = e->class_id;
+
+	e->flags |= flag;
+	if (!side) {
+		e->side = new_side_entry(m);
 		side = kmt_match_side_entry(m, e);
-		m->unused_side_entry = side->next_unused;
-		memset(side, 0, sizeof(*side));
-	} else {
-		side = g_new0(KmtMatchSideEntry, 1);
-		if (m->side_entries->len >= MAX_SIDE_ENTRIES)
-			g_error("more than %u addresses with pending records",
-				MAX_SIDE_ENTRIES);
-		g_ptr_array_add(m->side_entries, side);
-		e->side = m->side_entries->len & MAX_SIDE_ENTRIES;
+		side->class_id = class_id;
 	}
 	return side;
 }
@@ -59,12 +66,11 @@ static void side_entry_release(KmtMatcher *m, KmtMatchEntry *e,
 {
 	if (!side->frees && !side->allocs && !side->defers)
 		e->flags &= ~KMT_MATCH_ENTRY_PENDING;
-	if (e->flags & (KMT_MATCH_ENTRY_PENDING | KMT_MATCH_ENTRY_ALLOC_SAVED |
-			KMT_MATCH_ENTRY_DEFERRED))
+	if (e->flags & KMT_MATCH_ENTRY_SIDE)
 		return;
 	side->next_unused = m->unused_side_entry;
-	m->unused_side_entry = e->side;
-	e->side = 0;
+	m->unused_side_entry = e->side + 1;
+	e->class_id = side->class_id;
 }
 
 void kmt_match_side_entry_closed(KmtMatcher *m, KmtMatchEntry *e)
@@ -130,20 +136,18 @@ KmtMatchPending *kmt_match_pending_add(KmtMatcher *m, KmtMatchEntry *e,
 				       const KmtMatchRecord *r)
 {
 	KmtMatchPending *p = pending_new(m);
-	KmtMatchSideEntry *side = kmt_match_side_entry_get(m, e);
+	/* PENDING prevents the removal of the entry. */
+	KmtMatchSideEntry *side =
+		kmt_match_side_entry_get(m, e, KMT_MATCH_ENTRY_PENDING);
 	KmtMatchPending **last = last_pending(side, r->event.event_id);
 
 	*p = (KmtMatchPending){
-		.entry = e,
 		.record = *r,
 		.replaced = kmt_match_entry_object(m, e, r->hash),
 		.since = m->now,
 		.n_closes = side->n_closes,
 		.number = m->n_pending++,
 	};
-	/* PENDING prevents the removal of the entry, so that it remains the
-	 * entry of this address. */
-	e->flags |= KMT_MATCH_ENTRY_PENDING;
 	if (*last)
 		(*last)->next_of_kind = p;
 	else

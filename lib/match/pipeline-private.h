@@ -9,6 +9,10 @@
  * processor's cache. */
 #define KMT_MATCH_MAX_BLOCKS 8
 
+/* Number of unused events after the events of a block, so that
+ * kmt_match_block() can look ahead without a test. */
+#define KMT_MATCH_SPARE_RECORDS 64
+
 /* Size of a cache line of the processor. */
 #define KMT_MATCH_CACHE_LINE_BYTES 64
 
@@ -16,7 +20,7 @@
  * The events of one shard in one block. Shards write to different cache lines.
  */
 typedef struct {
-	KmtMatchEvent items[KMT_MATCH_BLOCK_RECORDS]
+	KmtMatchEvent items[KMT_MATCH_BLOCK_RECORDS + KMT_MATCH_SPARE_RECORDS]
 		__attribute__((aligned(KMT_MATCH_CACHE_LINE_BYTES)));
 	guint n;
 	guint n_slow_events;

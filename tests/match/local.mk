@@ -12,8 +12,7 @@ tests_match_match_dump_LDADD = $(KMT_MATCH_LIBS)
 tests_match_match_dump_small_SOURCES = tests/match/match-dump.c \
 	$(lib_match_libmatch_a_SOURCES) $(lib_input_libinput_a_SOURCES)
 tests_match_match_dump_small_CPPFLAGS = $(AM_CPPFLAGS) \
-	-DKMT_MATCH_FIRST_GROUPS=2 -DKMT_MATCH_CHUNK_BITS=1 \
-	-DKMT_MATCH_ENTRY_BLOCK_BITS=2 -DKMT_MATCH_MIN_ENTRIES=1 \
+	-DKMT_MATCH_FIRST_HOMES=2 -DKMT_MATCH_MIN_ENTRIES=1 \
 	-DKMT_MATCH_MAX_THREADS=256
 tests_match_match_dump_small_CFLAGS = $(AM_CFLAGS) $(LIBARCHIVE_CFLAGS) \
 	$(GMODULE_CFLAGS)
@@ -23,3 +22,8 @@ check_PROGRAMS += tests/match/matcher-unit
 tests_match_matcher_unit_SOURCES = tests/match/matcher-unit.c
 tests_match_matcher_unit_LDADD = $(KMT_MATCH_LIBS)
 TESTS += tests/match/matcher-unit
+
+check_PROGRAMS += tests/match/merge-unit
+tests_match_merge_unit_SOURCES = tests/match/merge-unit.c
+tests_match_merge_unit_LDADD = $(KMT_MATCH_LIBS)
+TESTS += tests/match/merge-unit
