@@ -14,8 +14,10 @@ void kmt_accounting_reserve(KmtAccounting *accounting, guint32 needed)
 		return;
 	while (n < needed)
 		n += n / 4;
-	accounting->class_stats = g_aligned_alloc0(n, sizeof(KmtClassStats),
-						   _Alignof(KmtClassStats));
+	accounting->class_stats = g_aligned_alloc(n, sizeof(KmtClassStats),
+						  _Alignof(KmtClassStats));
+	memset(accounting->class_stats + accounting->n_class_stats, 0,
+	       (n - accounting->n_class_stats) * sizeof(KmtClassStats));
 	if (old)
 		memcpy(accounting->class_stats, old,
 		       accounting->n_class_stats * sizeof(KmtClassStats));

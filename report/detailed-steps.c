@@ -89,7 +89,8 @@ static __attribute__((noinline)) gboolean first_step(KmtAccounting *accounting,
 	gboolean is_free;
 
 	kmt_detailed_touch(accounting, stats);
-	is_free = count_step(accounting, stats, item, features_of(accounting));
+	is_free = count_step(accounting, stats, item,
+			     features_of(accounting) | EXACT);
 	if (history && kmt_history_is_full(history)) {
 		kmt_detailed_flush(accounting);
 		kmt_history_limit(history);
