@@ -87,6 +87,7 @@ static inline __attribute__((always_inline)) void
 kmt_match_block(KmtMatchShard *shard, KmtMatchPipelineBlock *work,
 		const KmtMatchBlockOps *ops, gpointer user)
 {
+	enum { DISTANCE = KMT_MATCH_PREFETCH_DISTANCE };
 	KmtMatchShardBlock *shard_block = &work->shard_blocks[shard->number];
 	KmtMatchEvent *item = shard_block->items;
 	KmtMatchEvent *const end = item + shard_block->n, *until;

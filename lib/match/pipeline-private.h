@@ -17,7 +17,17 @@
 #define KMT_MATCH_CACHE_LINE_BYTES 64
 
 /*
- * The events of one shard in one block. Shards write to different cache lines.
+ * Number of events between the one that is matched and the one whose entry is
+ * prefetched, a power of 2, because memory latency bounds large captures.
+ * report-small and the fuzzers use a smaller number.
+ */
+#ifndef KMT_MATCH_PREFETCH_DISTANCE
+#define KMT_MATCH_PREFETCH_DISTANCE 32
+#endif
+
+/*
+ * The events of one shard in one block, and room for reading the hash of events
+ * that do not exist. Shards write to different cache lines.
  */
 typedef struct {
 	KmtMatchEvent items[KMT_MATCH_BLOCK_RECORDS + KMT_MATCH_SPARE_RECORDS]
