@@ -419,7 +419,7 @@ kmt_match_fast_path(const KmtMatcher *m, const KmtMatchEvent *item,
 	const guint32 new_class = item->class_id;
 	guint32 class_id = e->class_id;
 
-	d->is_alloc = item->op & 1;
+	d->is_alloc = item->state / KMT_MATCH_STATE_OP & 1;
 	d->flag = item->flag;
 	if (G_UNLIKELY(state != usual)) {
 		if ((state ^ usual) & ~KMT_MATCH_STATE_FILE ||
