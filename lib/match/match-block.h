@@ -99,9 +99,14 @@ kmt_match_block(KmtMatchShard *shard, KmtMatchPipelineBlock *work,
 			home[DISTANCE] = kmt_match_table_prefetch(
 				&m->table, item[DISTANCE].hash);
 			e = kmt_match_table_at(&m->table, *home, item->hash);
-			if (G_UNLIKELY(!kmt_match_fast_path(m, item, e, &d)))
+			/* Two calls of step, because the compiler then knows
+			 * that the flag of the first one is 0. */
+			if (G_LIKELY(kmt_match_fast_path(item, e, &d)))
+				ops->step(user, item, &d);
+			else if (kmt_match_cross_path(m, item, e, &d))
+				ops->step(user, item, &d);
+			else
 				break;
-			ops->step(user, item, &d);
 		}
 		if (item == end)
 			break;
