@@ -13,7 +13,8 @@ lib_match_libmatch_a_SOURCES = \
 	lib/match/matcher-private.h \
 	lib/match/merge.c lib/match/merge.h lib/match/merge-private.h \
 	lib/match/merge-cursor.c lib/match/merge-notes.c \
-	lib/match/merge-two-files.c \
+	lib/match/merge-fill.c lib/match/merge-run.c lib/match/merge-tree.c \
+	lib/match/merge-two-files.c lib/match/branch-free.h \
 	lib/match/online.c lib/match/online.h \
 	lib/match/object-table.c lib/match/object-table.h \
 	lib/match/pending.c \

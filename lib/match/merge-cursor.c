@@ -20,7 +20,7 @@ gboolean kmt_match_cursor_next_batch(KmtMatchCursor *s)
 	s->end = batch.records + batch.n * batch.stride;
 	s->stride = batch.stride;
 	s->buffer = batch.buffer;
-	s->last_fill = 0;
+	s->settled = s->next;
 	return TRUE;
 }
 
@@ -82,16 +82,37 @@ gboolean kmt_match_merge_add_non_event(KmtMatchMerge *merge,
 	return TRUE;
 }
 
-/*
- * Move to the next usable record, starting at s->next. Return FALSE at the end.
- */
-static gboolean find_event(KmtMatchMerge *merge, KmtMatchCursor *s)
+/* Update the times of s and merge: event is the next usable record of s. */
+static void update_time(KmtMatchMerge *merge, KmtMatchCursor *s,
+			const KmtInputRawEvent *event)
+{
+	gint64 t = event->timestamp;
+
+	if (!s->started) {
+		s->started = TRUE;
+		s->first = t;
+		merge->first = MIN(merge->first, t);
+	}
+	if (G_LIKELY(t >= s->now)) {
+		s->now = t;
+	} else {
+		/* The timestamp is below an earlier one of the file, perhaps
+		 * that of the predecessor. */
+		merge->unordered += t < s->last;
+		merge->first = MIN(merge->first, t);
+	}
+	s->last = t;
+}
+
+gboolean kmt_match_cursor_find(KmtMatchMerge *merge, KmtMatchCursor *s)
 {
 	for (;; s->next += s->stride, s->index++) {
 		const KmtInputRawEvent *event;
 
-		if (s->next == s->end && !kmt_match_cursor_next_batch(s))
+		if (s->next == s->end && !kmt_match_cursor_next_batch(s)) {
+			s->settled = s->next;
 			return FALSE;
+		}
 		event = (const KmtInputRawEvent *)s->next;
 		if (!kmt_match_is_event_record(s->record_size, s->last_type,
 					       event)) {
@@ -103,23 +124,17 @@ static gboolean find_event(KmtMatchMerge *merge, KmtMatchCursor *s)
 			}
 			merge->defer_records++;
 		}
-		if (!s->started) {
-			s->started = TRUE;
-			s->first = event->timestamp;
-			merge->first = MIN(merge->first, event->timestamp);
-		}
-		kmt_match_cursor_update_time(merge, s, event);
+		s->settled = s->next;
+		update_time(merge, s, event);
 		return TRUE;
 	}
 }
 
-KmtMatchTreeItem kmt_match_cursor_item(KmtMatchMerge *merge, guint32 i)
+void kmt_match_cursor_settle(KmtMatchCursor *s)
 {
-	KmtMatchTreeItem r = {G_MAXINT64, i + merge->n};
-
-	if (find_event(merge, &merge->cursors[i])) {
-		r.key = merge->cursors[i].now;
-		r.id = i;
-	}
-	return r;
+	if (s->next == s->settled)
+		return;
+	s->index += (guint64)(s->next - s->settled) / s->stride;
+	s->settled = s->next;
+	s->now = s->last = ((const KmtInputRawEvent *)s->next)->timestamp;
 }

@@ -6,6 +6,8 @@
 #ifndef KMEMTRACE_MATCH_SHARD_QUEUE_H
 #define KMEMTRACE_MATCH_SHARD_QUEUE_H
 
+#include <string.h>
+
 #include "lib/input/capture.h"
 #include "lib/input/namespace.h"
 
@@ -49,14 +51,23 @@ typedef struct {
 		};
 		guint32 state; /* the three fields in one word */
 	};
-	guint16 index;	    /* index in the block */
-	guint16 alloc_file; /* FREE: file index of the allocation */
 	union {
-		guint8 remote; /* ALLOC: memory of another node than the CPU's
-				* was requested */
-		guint8 cross;  /* FREE: alloc_file differs from file, so another
-				* CPU allocated the object */
-		guint8 flag;   /* either of them; FALSE in all other events */
+		struct {
+			guint16 index;	    /* index in the block */
+			guint16 alloc_file; /* FREE: file index of the
+					     * allocation */
+			union {
+				guint8 remote; /* ALLOC: memory of another node
+						* than the CPU's was requested
+						*/
+				guint8 cross;  /* FREE: alloc_file differs from
+						* file, so another CPU allocated
+						* the object */
+				guint8 flag;   /* either of them; FALSE in all
+						* other events */
+			};
+		};
+		guint64 tail; /* the fields in one word */
 	};
 } KmtMatchEvent;
 G_STATIC_ASSERT(sizeof(KmtMatchEvent) == 40 || sizeof(void *) < 8);
@@ -114,34 +125,80 @@ static inline guint kmt_match_shard_of(guint n_shards, guint64 hash)
 	return (guint)(left * n_shards >> KMT_INPUT_HASH_SPARE_BITS);
 }
 
-/*
- * Append a record to the queue. Copy the fields that the later stages need of
- * most records, so that they rarely read the record itself.
- */
-static inline void kmt_match_shard_queue_put(KmtMatchShardQueue *o,
-					     const KmtInputRawEvent *event,
-					     gint64 now, guint file)
-{
-	guint64 hash =
-		kmt_input_address_hash(o->seed, event->ptr, event->type_id);
-	KmtMatchEvent *item = o->items + o->n;
+/* Shift of index in KmtMatchEvent.tail. */
+#define KMT_MATCH_TAIL_INDEX_SHIFT (G_BYTE_ORDER == G_LITTLE_ENDIAN ? 0 : 48)
 
-	if (o->n_shards > 1) {
-		item = o->next[kmt_match_shard_of(o->n_shards, hash)]++;
-		o->order->items[o->n] = item;
+/*
+ * Return the first four bytes of a record, event_id, type_id and event_size, as
+ * a little-endian number.
+ */
+static inline guint32 kmt_match_event_head(const KmtInputRawEvent *event)
+{
+	guint32 head;
+
+	memcpy(&head, event, sizeof(head));
+	return GUINT32_FROM_LE(head);
+}
+
+/* The end of a queue, which a loop that appends records keeps in registers. */
+typedef struct {
+	guint64 seed;
+	KmtMatchEvent *item;   /* with one shard: the next free event */
+	KmtMatchEvent **alloc; /* the next free element of order->allocs */
+	guint64 n;	       /* number of events */
+} KmtMatchQueueEnd;
+
+static inline KmtMatchQueueEnd
+kmt_match_shard_queue_end(const KmtMatchShardQueue *queue)
+{
+	return (KmtMatchQueueEnd){queue->seed, queue->items + queue->n,
+				  queue->order->allocs + queue->n_allocs,
+				  queue->n};
+}
+
+static inline void kmt_match_shard_queue_set_end(KmtMatchShardQueue *queue,
+						 const KmtMatchQueueEnd *end)
+{
+	queue->n = (guint)end->n;
+	queue->n_allocs = (guint)(end->alloc - queue->order->allocs);
+}
+
+/*
+ * Append a usable record of file at the end of the queue. Copy the fields that
+ * the later stages need of most records, so that they rarely read the record
+ * itself. one_shard tells whether queue has one shard; it is a constant in each
+ * loop.
+ */
+static inline __attribute__((always_inline)) void
+kmt_match_shard_queue_put(KmtMatchShardQueue *queue, KmtMatchQueueEnd *end,
+			  const KmtInputRawEvent *event, gint64 now, guint file,
+			  gboolean one_shard)
+{
+	guint32 head = kmt_match_event_head(event);
+	guint64 hash =
+		kmt_input_address_hash(end->seed, event->ptr, event->type_id);
+	KmtMatchEvent *item = end->item++;
+
+	if (!one_shard) {
+		item = queue->next[kmt_match_shard_of(queue->n_shards, hash)]++;
+		queue->order->items[end->n] = item;
 	}
 	item->event = event;
 	item->now = now;
 	item->hash = hash;
-	item->file = (guint16)file;
-	item->op = event->event_id; /* of a DEFER: see mark_defers() */
-	item->type = event->type_id;
-	item->index = (guint16)o->n;
-	item->flag = FALSE;
-	o->n++;
+	/* op of a DEFER: see mark_defers(). */
+	if (G_BYTE_ORDER == G_LITTLE_ENDIAN) {
+		item->state = head << 16 | file;
+	} else {
+		item->file = (guint16)file;
+		item->op = event->event_id;
+		item->type = event->type_id;
+	}
+	item->tail = end->n << KMT_MATCH_TAIL_INDEX_SHIFT;
+	end->n++;
 	/* Without a branch, because the event type cannot be predicted. */
-	o->order->allocs[o->n_allocs] = item;
-	o->n_allocs += item->op & 1;
+	*end->alloc = item;
+	end->alloc += head & 1;
 }
 
 #endif
