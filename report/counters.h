@@ -92,6 +92,34 @@ static inline gboolean kmt_counters_change(KmtCounters *counters,
 }
 
 /*
+ * Add @change to the headroom. If @exact is FALSE, no live bytes may exceed
+ * 2^63 - 1. The sign of the headroom then shows whether an allocation is a new
+ * peak, which takes 2 instructions instead of 6 for any values. Return TRUE if
+ * an allocation raised the live bytes to a new peak.
+ */
+static inline __attribute__((always_inline)) gboolean
+kmt_counters_step(KmtCounters *counters, gboolean is_free, guint64 change,
+		  gint64 timestamp, gboolean exact)
+{
+	if (exact)
+		return kmt_counters_change(counters, is_free, -change,
+					   timestamp);
+	if (G_LIKELY((gint64)(counters->headroom += change) >= 0))
+		return FALSE;
+	kmt_counters_raise_peak(counters, timestamp);
+	return TRUE;
+}
+
+/* Replace the peak, but not the live bytes. */
+static inline void kmt_counters_set_peak(KmtCounters *counters, guint64 peak,
+					 gint64 timestamp)
+{
+	counters->headroom += peak - counters->peak;
+	counters->peak = peak;
+	counters->peak_timestamp = timestamp;
+}
+
+/*
  * Save the live bytes of a group as of the last peak of its kind. Call this
  * function before each change of the group's live bytes.
  */
