@@ -5,13 +5,13 @@
 
 #include <string.h>
 
-/* Make room for @needed classes, at addresses that are aligned to cache lines.
- */
-static void grow_class_stats(KmtAccounting *accounting, guint32 needed)
+void kmt_accounting_reserve(KmtAccounting *accounting, guint32 needed)
 {
 	KmtClassStats *old = accounting->class_stats;
 	gsize n = MAX(1024, accounting->n_class_stats);
 
+	if (needed <= accounting->n_class_stats)
+		return;
 	while (n < needed)
 		n += n / 4;
 	accounting->class_stats = g_aligned_alloc0(n, sizeof(KmtClassStats),
@@ -31,8 +31,7 @@ void kmt_accounting_add(KmtAccounting *accounting, guint32 class_id)
 	KmtMatchKey key = kmt_match_keys_of_class(aggregate->keys, class_id);
 	KmtClassStats *stats;
 
-	if (class_id >= accounting->n_class_stats)
-		grow_class_stats(accounting, class_id + 1);
+	kmt_accounting_reserve(accounting, class_id + 1);
 	stats = &accounting->class_stats[class_id];
 	stats->is_initialised = TRUE;
 	stats->bytes_req = bytes.req;
@@ -45,7 +44,20 @@ void kmt_accounting_add(KmtAccounting *accounting, guint32 class_id)
 	if (stats->group == KMT_NO_GROUP)
 		return;
 	stats->counters = kmt_groups_counters(aggregate->groups, stats->group);
+	if (accounting->options->lifetimes)
+		stats->detail =
+			kmt_groups_detail(aggregate->groups, stats->group);
 	stats->counters->parent = &accounting->kinds[stats->kind];
 	if (!accounting->options->by->kinds && kmt_kind_is_slab(stats->kind))
 		stats->counters->parent = &accounting->kinds[KMT_KIND_SLAB];
+}
+
+gboolean kmt_accounting_may_exceed(const KmtAccounting *accounting,
+				   const KmtMatchedBlock *matched)
+{
+	guint64 bytes;
+
+	return __builtin_mul_overflow(accounting->records + matched->n,
+				      accounting->max_bytes_alloc, &bytes) ||
+	       bytes > G_MAXINT64;
 }

@@ -199,6 +199,7 @@ void kmt_match_slow_path(KmtMatcher *m, KmtMatchEntry *e, KmtMatchEvent *item)
 	guint64 hash = item->hash;
 
 	m->now = item->now;
+	item->op &= (guint8)~KMT_MATCH_OP_REMOTE;
 	if (cross_cpu_path(m, e, item))
 		return;
 	if (!kmt_match_entry_is(e, hash, space))
