@@ -53,13 +53,23 @@ static inline guint64 kmt_counters_live(const KmtCounters *counters)
 }
 
 /*
+ * Return the headroom. The volatile access is for rarely executed code: without
+ * it, gcc keeps the headroom in a register for that code, and each step takes 6
+ * instructions more.
+ */
+static inline guint64 kmt_counters_reload_headroom(const KmtCounters *counters)
+{
+	return *(const volatile guint64 *)&counters->headroom;
+}
+
+/*
  * The live bytes exceed the peak: make them the peak, reached at time
  * @timestamp, in ns.
  */
 static inline void kmt_counters_raise_peak(KmtCounters *counters,
 					   gint64 timestamp)
 {
-	counters->peak -= counters->headroom;
+	counters->peak -= kmt_counters_reload_headroom(counters);
 	counters->headroom = 0;
 	counters->peak_timestamp = timestamp;
 }
@@ -117,7 +127,8 @@ static inline void kmt_counters_save_peak(KmtCounters *counters)
 {
 	if (counters->epoch != counters->parent->epoch) {
 		counters->epoch = counters->parent->epoch;
-		counters->at_peak = kmt_counters_live(counters);
+		counters->at_peak =
+			counters->peak - kmt_counters_reload_headroom(counters);
 	}
 }
 

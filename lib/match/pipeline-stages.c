@@ -30,8 +30,11 @@ assign_classes(KmtMatchPipeline *p, KmtMatchKeyParts parts)
 
 		item->class_id =
 			kmt_match_keys_class(keys, parts, event, item->file);
-		if (G_UNLIKELY(event->node != KMEMTRACE_NODE_NONE))
-			item->remote = is_remote(p, item);
+		if (G_UNLIKELY(event->node != KMEMTRACE_NODE_NONE) &&
+		    is_remote(p, item)) {
+			item->remote = TRUE;
+			item->op |= KMT_MATCH_OP_REMOTE;
+		}
 	}
 }
 
