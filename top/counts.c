@@ -113,8 +113,7 @@ static guint32 find_class(KmtTopTally *tally, ClassSlot *slot,
 
 	if (tally->keys->classes->n >= MAX_CLASSES)
 		return KMT_MATCH_NO_CLASS;
-	class_id = kmt_match_keys_class(tally->keys, tally->keys->parts, event,
-					file);
+	class_id = kmt_match_keys_class(tally->keys, event, file);
 	if (class_id >= tally->counts.n)
 		add_classes(tally, tally->keys->classes->n);
 	*slot = (ClassSlot){event->call_site, owner, event->bytes_req,

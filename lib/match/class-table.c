@@ -8,29 +8,32 @@
 #define KMT_MATCH_CLASS_FIRST_BITS 10
 #endif
 
-static const KmtMatchClass no_class = {.word = KMT_MATCH_CLASS_NO_WORD};
+static const KmtMatchClass no_class;
 
 static void allocate_slots(KmtMatchClassTable *table, guint bits)
 {
-	guint64 i;
+	gsize i, n = (gsize)1 << bits;
 
-	table->mask = (G_GUINT64_CONSTANT(1) << bits) - 1;
-	table->shift = 64 - bits;
-	table->slots = g_new(const KmtMatchClass *, table->mask + 1);
-	for (i = 0; i <= table->mask; i++)
-		table->slots[i] = &no_class;
+	table->slots.shift = 64 - bits;
+	table->slots.array = g_new(const KmtMatchClass *, n);
+	for (i = 0; i < n; i++)
+		table->slots.array[i] = &no_class;
 }
 
-KmtMatchClassTable *kmt_match_class_table_new(void)
+static gsize n_slots(const KmtMatchClassTable *table)
+{
+	return (gsize)1 << (64 - table->slots.shift);
+}
+
+KmtMatchClassTable *kmt_match_class_table_new(guint event_size)
 {
 	KmtMatchClassTable *table = g_new0(KmtMatchClassTable, 1);
-	guint word;
 
-	table->word_seed = kmt_hash_seed();
 	table->req_seed = kmt_hash_seed();
+	table->site_seed = kmt_hash_seed();
+	table->values_factor = kmt_hash_odd_seed();
 	table->factor = kmt_hash_odd_seed();
-	for (word = 0; word < G_N_ELEMENTS(table->short_words); word++)
-		table->short_words[word] = kmt_hash(table->word_seed, word);
+	table->event_size = event_size;
 	allocate_slots(table, KMT_MATCH_CLASS_FIRST_BITS);
 	return table;
 }
@@ -43,36 +46,42 @@ void kmt_match_class_table_free(KmtMatchClassTable *table)
 		return;
 	for (i = 0; i < G_N_ELEMENTS(table->chunks) && table->chunks[i]; i++)
 		g_free(table->chunks[i]);
-	g_free(table->slots);
+	g_free(table->slots.array);
 	g_free(table);
+}
+
+static gsize first_slot(const KmtMatchClassTable *table,
+			const KmtMatchClass *class)
+{
+	return (gsize)(kmt_match_class_hash(table, class->call_site,
+					    class->values, class->seeded_req,
+					    class->bytes_alloc) >>
+		       table->slots.shift);
 }
 
 /* Double the slots. */
 static void grow(KmtMatchClassTable *table)
 {
+	gsize mask = n_slots(table) * 2 - 1, i;
 	guint32 number;
 
-	g_free(table->slots);
-	allocate_slots(table, (guint)(65 - table->shift));
+	g_free(table->slots.array);
+	allocate_slots(table, (guint)(65 - table->slots.shift));
 	for (number = 0; number < table->n; number++) {
 		const KmtMatchClass *class =
 			kmt_match_class_of_number(table, number);
-		guint64 word_hash = kmt_hash(table->word_seed, class->word);
-		guint64 i = kmt_match_class_hash(
-				    table, word_hash, class->call_site,
-				    class->seeded_req, class->bytes_alloc) >>
-			    table->shift;
 
-		while (table->slots[i] != &no_class)
-			i = (i + 1) & table->mask;
-		table->slots[i] = class;
+		for (i = first_slot(table, class);
+		     table->slots.array[i] != &no_class; i = (i + 1) & mask)
+			;
+		table->slots.array[i] = class;
 	}
 }
 
-/* Append a class; return its place for the properties. */
-static KmtMatchClass *add(KmtMatchClassTable *table)
+static const KmtMatchClass *add(KmtMatchClassTable *table,
+				const KmtMatchClass *wanted)
 {
-	guint32 number = table->n;
+	guint32 number = table->n, index = number % KMT_MATCH_CLASS_CHUNK;
 	KmtMatchClass **chunk =
 		&table->chunks[number >> KMT_MATCH_CLASS_CHUNK_BITS];
 
@@ -80,47 +89,67 @@ static KmtMatchClass *add(KmtMatchClassTable *table)
 		g_error("more than %u call sites or sizes", number);
 	if (!*chunk)
 		*chunk = g_new(KmtMatchClass, KMT_MATCH_CLASS_CHUNK);
+	(*chunk)[index] = *wanted;
+	(*chunk)[index].number = number;
 	table->n++;
-	return &(*chunk)[number % KMT_MATCH_CLASS_CHUNK];
+	return &(*chunk)[index];
 }
 
-guint32 kmt_match_class_table_find_from(KmtMatchClassTable *table,
-					guint64 first, guint64 word,
-					guint64 call_site, guint64 seeded_req,
-					guint64 bytes_alloc)
+/* Return the head of the usual ALLOC of a kind. */
+static guint64 usual_head(const KmtMatchClassTable *table, guint8 type)
 {
-	KmtMatchClass *new;
-	guint64 i;
+	const struct kmemtrace_event event = {
+		.event_id = KMEMTRACE_EVENT_ALLOC,
+		.type_id = type,
+		.event_size = (guint16)table->event_size,
+		.node = KMEMTRACE_NODE_NONE,
+	};
+	guint64 head;
 
-	for (i = first; table->slots[i] != &no_class;
-	     i = (i + 1) & table->mask) {
-		const KmtMatchClass *class = table->slots[i];
+	memcpy(&head, &event, sizeof(head));
+	return head;
+}
 
-		if (class->call_site == call_site &&
-		    class->seeded_req == seeded_req &&
-		    class->bytes_alloc == bytes_alloc && class->word == word) {
-			/*
-			 * Swap the class into the first slot, where frequent
-			 * classes then stay. Both classes stay in reach of
-			 * their lookups, because no slot becomes empty. On the
-			 * capture of a boot, this reduces the lookups that read
-			 * a second slot from 17 % to 0.2 %.
-			 */
-			table->slots[i] = table->slots[first];
-			table->slots[first] = class;
-			return class->number;
-		}
+static gboolean equals(const KmtMatchClass *a, const KmtMatchClass *b)
+{
+	return a->call_site == b->call_site && a->head == b->head &&
+	       a->seeded_req == b->seeded_req &&
+	       a->bytes_alloc == b->bytes_alloc && a->values == b->values;
+}
+
+guint32 kmt_match_class_table_get(KmtMatchClassTable *table,
+				  const KmtInputRawEvent *event, guint32 values)
+{
+	const KmtMatchClass wanted = {
+		.call_site = event->call_site,
+		.head = usual_head(table, event->type_id),
+		.seeded_req = event->bytes_req ^ table->req_seed,
+		.bytes_alloc = event->bytes_alloc,
+		.values = values,
+	};
+	const gsize first = first_slot(table, &wanted);
+	const KmtMatchClass **slots = table->slots.array, *found;
+	gsize i, mask = n_slots(table) - 1;
+
+	for (i = first; slots[i] != &no_class; i = (i + 1) & mask) {
+		if (!equals(slots[i], &wanted))
+			continue;
+		/*
+		 * Swap the class into the first slot, where frequent classes
+		 * then stay. Both classes stay in reach of their lookups,
+		 * because no slot becomes empty. On the capture of a boot, this
+		 * reduces the lookups that read a second slot from 17 % to
+		 * 0.2 %.
+		 */
+		found = slots[i];
+		slots[i] = slots[first];
+		slots[first] = found;
+		return found->number;
 	}
-	new = add(table);
-	*new = (KmtMatchClass){.call_site = call_site,
-			       .word = word,
-			       .seeded_req = seeded_req,
-			       .bytes_alloc = bytes_alloc,
-			       .number = table->n - 1};
-	table->slots[i] = new;
+	found = slots[i] = add(table, &wanted);
 	/* Keep at most half of the slots in use, so that most lookups read one
 	 * slot. */
-	if (table->n > table->mask / 2)
+	if (table->n > mask / 2)
 		grow(table);
-	return new->number;
+	return found->number;
 }

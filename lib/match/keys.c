@@ -3,9 +3,6 @@
 
 #include "lib/match/keys.h"
 
-/* Word of a class: type, number of an entry of KmtMatchKeys.values. */
-#define NUMBER_SHIFT 8
-
 /* KmtMatchKeySource.owner: pid, cache, context. */
 #define CACHE_SHIFT   32
 #define CONTEXT_SHIFT 48
@@ -67,7 +64,7 @@ KmtMatchKeys *kmt_match_keys_new(KmtMatchKeyParts parts,
 	keys->owner_mask = owner_mask(parts);
 	keys->capture = capture;
 	keys->tables = tables;
-	keys->classes = kmt_match_class_table_new();
+	keys->classes = kmt_match_class_table_new(capture->record_size);
 	keys->values =
 		kmt_match_intern_new(sizeof(no_values) / sizeof(guint64));
 	kmt_match_intern_get(keys->values, &no_values);
@@ -116,12 +113,12 @@ KmtMatchKey kmt_match_keys_of_class(const KmtMatchKeys *keys, guint32 class_id)
 {
 	const KmtMatchClass *found =
 		kmt_match_class_of_number(keys->classes, class_id);
-	const KmtMatchKeyValues *values = kmt_match_intern_entry(
-		keys->values, (guint32)(found->word >> NUMBER_SHIFT));
+	const KmtMatchKeyValues *values =
+		kmt_match_intern_entry(keys->values, found->values);
 
 	return (KmtMatchKey){
 		.call_site = found->call_site,
-		.type = (guint8)found->word,
+		.type = kmt_match_class_type(found),
 		.file = values->file,
 		.node = values->node,
 		.gfp_flags = values->gfp_flags,
@@ -300,29 +297,25 @@ static gboolean has_values(const KmtMatchKeySlot *slot,
 	       time >= slot->span.from && time <= slot->span.until;
 }
 
-guint64 kmt_match_keys_parts_word(KmtMatchKeys *keys,
-				  const KmtInputRawEvent *event, guint16 file)
+guint32 kmt_match_keys_values(KmtMatchKeys *keys, const KmtInputRawEvent *event,
+			      guint16 file)
 {
+	KmtInputNameSpan ignored = {G_MININT64, G_MAXINT64};
 	const gint64 time = event->timestamp;
 	const KmtMatchKeySlot *slot;
+	gint64 tag_time = G_MAXINT64;
 	KmtMatchKeySource source;
 
-	if (keys->parts & KMT_MATCH_KEY_TAG) {
-		KmtInputNameSpan span = {G_MININT64, G_MAXINT64};
-		gint64 tag_time = tag_time_of(keys, event->call_site, time);
-
-		if (tag_time != G_MAXINT64) {
-			source = source_of(keys, event, file);
-			return (guint64)number_of(keys, &source, time, tag_time,
-						  &span)
-			       << NUMBER_SHIFT;
-		}
-		if (keys->parts == KMT_MATCH_KEY_TAG)
-			return 0;
-	}
+	if (keys->parts & KMT_MATCH_KEY_TAG)
+		tag_time = tag_time_of(keys, event->call_site, time);
+	if (keys->parts == KMT_MATCH_KEY_TAG && tag_time == G_MAXINT64)
+		return 0;
 	source = source_of(keys, event, file);
+	/* Most times of tags are unlimited; the slots have no others. */
+	if (tag_time != G_MAXINT64)
+		return number_of(keys, &source, time, tag_time, &ignored);
 	slot = slot_of(keys, &source);
 	if (!has_values(slot, &source, time))
 		slot = fill_slot(keys, &source, time);
-	return (guint64)slot->number << NUMBER_SHIFT;
+	return slot->number;
 }

@@ -207,31 +207,19 @@ kmt_match_keys_size_of_class(const KmtMatchKeys *keys, guint32 class_id)
 			      class->bytes_alloc};
 }
 
-/* Private: return the word of the class of an ALLOC, without the kind. Not for
- * keys without parts, whose classes have the word 0. */
-guint64 kmt_match_keys_parts_word(KmtMatchKeys *keys,
-				  const KmtInputRawEvent *event, guint16 file);
+/* Private: return the number of the values of an ALLOC, for keys with parts. */
+guint32 kmt_match_keys_values(KmtMatchKeys *keys, const KmtInputRawEvent *event,
+			      guint16 file);
 
-/* Return the allocation class of event, an ALLOC of capture->files[file]. parts
- * must be keys->parts; it is a parameter so that the compiler can specialise
- * the caller. */
+/* Return the allocation class of event, an ALLOC of capture->files[file]. */
 static inline guint32 kmt_match_keys_class(KmtMatchKeys *keys,
-					   KmtMatchKeyParts parts,
 					   const KmtInputRawEvent *event,
 					   guint16 file)
 {
-	KmtMatchClassTable *classes = keys->classes;
-	guint64 word = event->type_id, word_hash;
+	guint32 values =
+		keys->parts ? kmt_match_keys_values(keys, event, file) : 0;
 
-	if (!parts)
-		word_hash = classes->short_words[word];
-	else {
-		word |= kmt_match_keys_parts_word(keys, event, file);
-		word_hash = kmt_hash(classes->word_seed, word);
-	}
-	return kmt_match_class_table_get(classes, word, word_hash,
-					 event->call_site, event->bytes_req,
-					 event->bytes_alloc);
+	return kmt_match_class_table_get(keys->classes, event, values);
 }
 
 #endif

@@ -256,8 +256,7 @@ void kmt_matcher_process(KmtMatcher *m, const struct kmemtrace_event *event,
 	e = kmt_match_table_find(&m->table, r.hash, space);
 	if (event->event_id == KMEMTRACE_EVENT_ALLOC) {
 		if (m->keys)
-			r.class_id = kmt_match_keys_class(
-				m->keys, m->keys->parts, event, file);
+			r.class_id = kmt_match_keys_class(m->keys, event, file);
 		if (!apply_certain_alloc(m, &e, event->type_id, file, r.hash,
 					 r.class_id)) {
 			kmt_match_resolve_alloc(m, e, &r);

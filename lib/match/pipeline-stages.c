@@ -12,29 +12,45 @@ static gboolean is_remote(const KmtMatchPipeline *p, const KmtMatchEvent *item)
 	return node >= 0 && file->node >= 0 && node != file->node;
 }
 
-/*
- * Set the allocation class of each ALLOC. parts must be p->keys->parts; it is a
- * parameter so that the compiler removes the code for parts from the loop of
- * the default report.
- */
-static inline __attribute__((always_inline)) void
-assign_classes(KmtMatchPipeline *p, KmtMatchKeyParts parts)
+static void assign_class(KmtMatchPipeline *p, KmtMatchEvent *item)
+{
+	item->class_id = kmt_match_keys_class(p->keys, item->event, item->file);
+	if (is_remote(p, item)) {
+		item->remote = TRUE;
+		item->op |= KMT_MATCH_OP_REMOTE;
+	}
+}
+
+/* Set the allocation class of each ALLOC, and whether it is remote. */
+static void assign_classes(KmtMatchPipeline *p)
 {
 	KmtMatchEvent *const *alloc = p->queue.order->allocs;
 	KmtMatchEvent *const *end = alloc + p->queue.n_allocs;
-	KmtMatchKeys *keys = p->keys;
+
+	for (; alloc != end; alloc++)
+		assign_class(p, *alloc);
+}
+
+/* assign_classes() for keys without parts. On x86-64, the loop takes 28
+ * instructions per ALLOC, instead of 70. */
+static void assign_plain_classes(KmtMatchPipeline *p)
+{
+	KmtMatchEvent *const *alloc = p->queue.order->allocs;
+	KmtMatchEvent *const *end = alloc + p->queue.n_allocs;
+	const KmtMatchClassTable *classes = p->keys->classes;
+	KmtMatchClassSlots slots = classes->slots;
 
 	for (; alloc != end; alloc++) {
 		KmtMatchEvent *item = *alloc;
-		const KmtInputRawEvent *event = item->event;
+		const KmtMatchClass *found =
+			kmt_match_class_table_peek(classes, slots, item->event);
 
-		item->class_id =
-			kmt_match_keys_class(keys, parts, event, item->file);
-		if (G_UNLIKELY(event->node != KMEMTRACE_NODE_NONE) &&
-		    is_remote(p, item)) {
-			item->remote = TRUE;
-			item->op |= KMT_MATCH_OP_REMOTE;
+		if (G_UNLIKELY(!found)) {
+			assign_class(p, item);
+			slots = classes->slots;
+			continue;
 		}
+		item->class_id = found->number;
 	}
 }
 
@@ -56,9 +72,9 @@ gboolean kmt_match_stage_merge(KmtMatchPipeline *p, KmtMatchPipelineBlock *work)
 		work->shard_blocks[0].n = queue->n;
 	if (p->keys) {
 		if (p->keys->parts)
-			assign_classes(p, p->keys->parts);
+			assign_classes(p);
 		else
-			assign_classes(p, 0);
+			assign_plain_classes(p);
 		work->n_classes = p->keys->classes->n;
 	}
 	return TRUE;
