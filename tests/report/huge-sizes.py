@@ -22,12 +22,12 @@ cpu 0 little size=56
 
 def alloc(t, ptr, size, kind="kmalloc"):
     """Return the line of an ALLOC."""
-    return f"alloc {kind} t={t} site=0x10 ptr={ptr} req={size} alloc={size}\n"
+    return f"alloc {kind} t={t}000000 site=0x10 ptr={ptr} req={size} alloc={size}\n"
 
 
 def free(t, ptr, kind="kmalloc"):
     """Return the line of a FREE."""
-    return f"free {kind} t={t} site=0x20 ptr={ptr}\n"
+    return f"free {kind} t={t}000000 site=0x20 ptr={ptr}\n"
 
 
 class HugeSizes(ReportCase):
@@ -44,10 +44,15 @@ class HugeSizes(ReportCase):
         big, small = 2 ** 62, 2 ** 61 + 5
         for kind, layer in (("kmalloc", "slab"), ("cache", "slab"),
                             ("pages", "pages")):
+            # The first records of an address take the slow path.
+            used = "".join(alloc(10 * i + t, 4096 * i, 1, kind) +
+                           free(10 * i + t + 1, 4096 * i, kind)
+                           for i in range(1, 5) for t in (1, 3))
             _, reports = self.reports(
-                alloc(1, 4096, big, kind) + alloc(2, 8192, big, kind) +
-                alloc(3, 12288, small, kind) + free(4, 4096, kind) +
-                free(5, 8192, kind) + alloc(6, 16384, 7, kind))
+                used + alloc(101, 4096, big, kind) +
+                alloc(102, 8192, big, kind) + alloc(103, 12288, small, kind) +
+                free(104, 4096, kind) + free(105, 8192, kind) +
+                alloc(106, 16384, 7, kind))
             for report in reports:
                 self.assertEqual(report["capture"]["loss"], "none")
                 for row in (report["kinds"][layer], report["callsites"][0]):
