@@ -98,7 +98,6 @@ static void check_file(KmtCheck *check, KmtRecordFilter *filter,
 	KmtInputBatch batch;
 	int rule;
 
-	kmt_record_filter_init(filter, file, check->tables);
 	while (kmt_input_reader_next(reader, &batch)) {
 		guint64 done = 0, n;
 
@@ -151,7 +150,8 @@ static void check_marks(KmtCheck *check)
 
 void kmt_check_files(KmtCheck *check)
 {
-	g_autofree KmtRecordFilter *filter = g_new(KmtRecordFilter, 1);
+	g_autoptr(KmtRecordFilter) filter =
+		kmt_record_filter_new(check->capture, check->tables);
 	guint i;
 
 	for (i = 0; i < check->capture->files->len; i++)

@@ -91,18 +91,21 @@ static int compare_addresses(const void *a, const void *b)
 static void check_symbols(const KmtSymbolizer *symbolizer,
 			  const KmtMatchKeys *keys, GPtrArray *warnings)
 {
-	const guint32 n_classes = keys->classes->n;
-	g_autofree guint64 *addresses = g_new(guint64, MAX(n_classes, 1));
-	guint32 i, n = 0;
-
-	for (i = 0; i < n_classes; i++)
-		addresses[i] = kmt_match_keys_call_site(keys, i);
 	/* A call site may have several classes, for example one for each kind
 	 * and size. Check each address once. */
-	qsort(addresses, n_classes, sizeof(*addresses), compare_addresses);
-	for (i = 0; i < n_classes; i++)
-		if (!n || addresses[i] != addresses[n - 1])
-			addresses[n++] = addresses[i];
+	g_autoptr(KmtMatchIntern) sites = kmt_match_intern_new(1);
+	g_autofree guint64 *addresses = NULL;
+	guint32 i, n;
+
+	for (i = 0; i < keys->classes->n; i++)
+		kmt_match_intern_get(sites,
+				     kmt_match_keys_site_of_class(keys, i));
+	n = sites->n;
+	addresses = g_new(guint64, MAX(n, 1));
+	for (i = 0; i < n; i++)
+		addresses[i] =
+			*(const guint64 *)kmt_match_intern_entry(sites, i);
+	qsort(addresses, n, sizeof(*addresses), compare_addresses);
 	kmt_symbolizer_check(symbolizer, addresses, n, warnings);
 }
 

@@ -110,20 +110,13 @@ static guint64 task_value(KmtGroups *groups, const KmtMatchKey *key,
 			  const char *name)
 {
 	g_autofree char *text = NULL;
-	gpointer found;
-	guint64 number;
 
 	if (!key->has_owner)
 		return text_number(groups, "(not recorded)");
 	if (!name)
 		return text_number(groups, "(unknown)");
-	if (g_hash_table_lookup_extended(groups->names, name, NULL, &found))
-		return GPOINTER_TO_UINT(found);
 	text = kmt_printable(name);
-	number = text_number(groups, text);
-	g_hash_table_insert(groups->names, (gpointer)name,
-			    GUINT_TO_POINTER(number));
-	return number;
+	return text_number(groups, text);
 }
 
 static guint64 context_value(KmtGroups *groups, const KmtMatchKey *key)
@@ -214,28 +207,91 @@ static guint64 owner_value(KmtGroups *groups, guint32 class_id,
 	return function_value(groups, &site);
 }
 
+/* Return the value of a class in a dimension whose values are indexes. */
+static guint64 index_value(KmtGroups *groups, KmtDimension dimension,
+			   guint32 class_id, const KmtMatchKey *key,
+			   guint64 bytes_alloc)
+{
+	KmtSymSite site;
+
+	switch (dimension) {
+	case KMT_BY_MODULE:
+		return module_value(groups, key);
+	case KMT_BY_DIRECTORY:
+		return directory_value(groups, key);
+	case KMT_BY_CACHE:
+		return cache_value(groups, key, bytes_alloc);
+	case KMT_BY_COMM:
+		return task_value(groups, key, key->comm);
+	case KMT_BY_CGROUP:
+		return task_value(groups, key, key->cgroup);
+	case KMT_BY_CONTEXT:
+		return context_value(groups, key);
+	case KMT_BY_OWNER:
+		return owner_value(groups, class_id, key);
+	case KMT_BY_STACK:
+		return stack_value(groups, class_id, key);
+	case KMT_BY_FUNCTION:
+	default:
+		site = kmt_groups_key_site(groups, key);
+		return function_value(groups, &site);
+	}
+}
+
+/*
+ * Return index_value() of a class. The value is computed once for all classes
+ * that agree in the properties on which the value depends: most classes differ
+ * only in others.
+ */
+static guint64 stored_value(KmtGroups *groups, KmtDimension dimension,
+			    guint32 class_id, const KmtMatchKey *key,
+			    guint64 bytes_alloc)
+{
+	guint64 source[KMT_GROUPS_SOURCE_WORDS] = {(guint64)dimension << 1 |
+						   (key->has_owner ? 1 : 0)};
+	guint64 value;
+	guint32 number;
+
+	switch (dimension) {
+	case KMT_BY_CACHE:
+		source[1] = key->type;
+		source[2] = key->cache;
+		source[3] = bytes_alloc;
+		break;
+	case KMT_BY_COMM:
+		source[1] = (guintptr)key->comm;
+		break;
+	case KMT_BY_CGROUP:
+		source[1] = (guintptr)key->cgroup;
+		break;
+	case KMT_BY_CONTEXT:
+		source[1] = key->context;
+		break;
+	default:
+		source[1] = key->call_site;
+		source[2] = key->stack;
+		source[3] = (guint64)key->tag_time;
+	}
+	number = kmt_match_intern_get(groups->sources, source);
+	if (number < groups->values->len)
+		return g_array_index(groups->values, guint64, number);
+	value = index_value(groups, dimension, class_id, key, bytes_alloc);
+	g_array_append_val(groups->values, value);
+	return value;
+}
+
 guint64 kmt_groups_value_of(KmtGroups *groups, KmtDimension dimension,
 			    guint32 class_id, const KmtMatchKey *key,
 			    guint64 bytes_alloc)
 {
 	const KmtInputCpuFile *file =
 		groups->options.capture->files->pdata[key->file];
-	KmtSymSite site;
 
 	switch (dimension) {
 	case KMT_BY_CALLSITE:
 		return key->call_site;
-	case KMT_BY_FUNCTION:
-		site = kmt_groups_key_site(groups, key);
-		return function_value(groups, &site);
-	case KMT_BY_MODULE:
-		return module_value(groups, key);
-	case KMT_BY_DIRECTORY:
-		return directory_value(groups, key);
 	case KMT_BY_KIND:
 		return key->type;
-	case KMT_BY_CACHE:
-		return cache_value(groups, key, bytes_alloc);
 	case KMT_BY_SIZE:
 		return bytes_alloc;
 	case KMT_BY_CPU:
@@ -244,20 +300,12 @@ guint64 kmt_groups_value_of(KmtGroups *groups, KmtDimension dimension,
 		return (guint64)(gint64)MAX(key->node, -1);
 	case KMT_BY_PID:
 		return key->has_owner ? key->pid : NO_PID;
-	case KMT_BY_COMM:
-		return task_value(groups, key, key->comm);
-	case KMT_BY_CGROUP:
-		return task_value(groups, key, key->cgroup);
-	case KMT_BY_CONTEXT:
-		return context_value(groups, key);
 	case KMT_BY_MARK:
 		return key->phase;
-	case KMT_BY_OWNER:
-		return owner_value(groups, class_id, key);
-	case KMT_BY_STACK:
-		return stack_value(groups, class_id, key);
 	case KMT_BY_GFP:
-	default:
 		return key->gfp_flags;
+	default:
+		return stored_value(groups, dimension, class_id, key,
+				    bytes_alloc);
 	}
 }

@@ -8,6 +8,9 @@
 /* Value of KMT_BY_PID for records without a task. */
 #define NO_PID G_MAXUINT64
 
+/* Number of 64-bit words in an entry of KmtGroups.sources. */
+#define KMT_GROUPS_SOURCE_WORDS 4
+
 /* Return the number of words in the key of a group: its kind, its values, and
  * its tag if has_tags. */
 static inline guint kmt_groups_n_words(const KmtGroups *groups)

@@ -66,7 +66,8 @@ KmtGroups *kmt_groups_new(const KmtGroupsOptions *options,
 	groups->text_bytes = g_string_chunk_new(4096);
 	groups->texts = g_ptr_array_new();
 	kmt_index_init(&groups->text_index, text_hash, text_equal);
-	groups->names = g_hash_table_new(NULL, NULL);
+	groups->sources = kmt_match_intern_new(KMT_GROUPS_SOURCE_WORDS);
+	groups->values = g_array_new(FALSE, FALSE, sizeof(guint64));
 	groups->chains = g_array_new(FALSE, FALSE, sizeof(KmtChain));
 	kmt_index_init(&groups->chain_index, chain_hash, chain_equal);
 	return groups;
@@ -106,7 +107,8 @@ void kmt_groups_free(KmtGroups *groups)
 	g_string_chunk_free(groups->text_bytes);
 	g_ptr_array_unref(groups->texts);
 	kmt_index_clear(&groups->text_index);
-	g_hash_table_unref(groups->names);
+	kmt_match_intern_free(groups->sources);
+	g_array_unref(groups->values);
 	g_array_unref(groups->chains);
 	kmt_index_clear(&groups->chain_index);
 	g_free(groups);

@@ -106,8 +106,9 @@ typedef struct {
 	GStringChunk *text_bytes;
 	GPtrArray *texts; /* const char *, stored in text_bytes */
 	KmtIndex text_index;
-	GHashTable *names; /* command name or path of a cgroup, both in tables
-			    * -> text index */
+	KmtMatchIntern *sources; /* that on which the values depend; see
+				  * group-values.c */
+	GArray *values;		 /* guint64: the value of each source */
 	GArray *chains; /* KmtChain, with addresses in match_keys or tables */
 	KmtIndex chain_index;
 } KmtGroups;

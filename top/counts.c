@@ -87,8 +87,9 @@ static void add_classes(KmtTopTally *tally, guint32 n)
 			kmt_match_keys_of_class(tally->keys, counts->n);
 
 		counts->classes[counts->n] = (KmtTopCount){
-			.site = kmt_match_intern_get(tally->sites,
-						     key.call_site, key.type)};
+			.site = kmt_match_intern_get(
+				tally->sites,
+				(guint64[]){key.call_site, key.type})};
 	}
 	n = tally->sites->n;
 	if (n > tally->n_sites_allocated) {
@@ -275,7 +276,7 @@ KmtTopTally *kmt_top_tally_new(const KmtInputCapture *capture,
 	tally->next_batch = options->next_batch;
 	tally->user = options->user;
 	tally->has_owners = kmt_input_capture_has_owners(capture);
-	tally->sites = kmt_match_intern_new();
+	tally->sites = kmt_match_intern_new(2);
 	kmt_match_keys_set_task_names(tally->keys, kmt_top_names_task, names);
 	kmt_top_tally_forget_tasks(tally);
 	tally->online = kmt_match_online_new(capture, &online);

@@ -39,7 +39,7 @@ static void add_size(OwnedDetails *owned, KmtMatchIntern *index,
 {
 	const KmtMatchSize size =
 		kmt_match_keys_size_of_class(owned->snapshot->keys, class_id);
-	guint32 i = kmt_match_intern_get(index, size.req, size.alloc);
+	guint32 i = kmt_match_intern_get(index, &size);
 	const KmtTopSize new = {.bytes_req = size.req, .bytes = size.alloc};
 
 	if (i == owned->sizes->len)
@@ -110,7 +110,8 @@ static guint add_classes(OwnedDetails *owned, const KmtTopQuery *query,
 			 guint64 id, guint64 *call_site)
 {
 	KmtTopSnapshot *s = owned->snapshot;
-	g_autoptr(KmtMatchIntern) sizes = kmt_match_intern_new();
+	g_autoptr(KmtMatchIntern) sizes =
+		kmt_match_intern_new(sizeof(KmtMatchSize) / sizeof(guint64));
 	g_autoptr(GHashTable) lifetimes = index_new();
 	g_autoptr(GHashTable) commands = index_new(), caches = index_new();
 	g_autoptr(GHashTable) sites = index_new();

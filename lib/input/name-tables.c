@@ -411,15 +411,18 @@ const KmtInputMarkKind *kmt_input_tables_mark_kind(const KmtInputTables *tables,
 /*
  * Return the name that a task had at a time: the first name of the pid whose
  * validity ends at or after that time, or else the last name; NULL if the table
- * has no name of the pid.
+ * has no name of the pid. Narrow span, unless it is NULL, to the times of this
+ * name.
  */
 static const char *find_name(const KmtInputTaskTable *tasks, guint32 pid,
-			     gint64 time)
+			     gint64 time, KmtInputNameSpan *span)
 {
 	const KmtInputTaskName wanted = {.pid = pid, .until = time};
 	const KmtInputTaskName *names =
 		(const KmtInputTaskName *)(const void *)tasks->names->data;
-	guint low = 0, high = tasks->names->len;
+	const guint n = tasks->names->len;
+	guint low = 0, high = n;
+	gboolean has_earlier;
 
 	while (low < high) {
 		guint middle = low + (high - low) / 2;
@@ -429,18 +432,22 @@ static const char *find_name(const KmtInputTaskTable *tasks, guint32 pid,
 		else
 			high = middle;
 	}
-	if (low < tasks->names->len && names[low].pid == pid)
+	has_earlier = low > 0 && names[low - 1].pid == pid;
+	if (span && has_earlier)
+		span->from = MAX(span->from, names[low - 1].until + 1);
+	if (low < n && names[low].pid == pid) {
+		if (span && low + 1 < n && names[low + 1].pid == pid)
+			span->until = MIN(span->until, names[low].until);
 		return tasks->table.text + names[low].name;
-	if (low > 0 && names[low - 1].pid == pid)
-		return tasks->table.text + names[low - 1].name;
-	return NULL;
+	}
+	return has_earlier ? tasks->table.text + names[low - 1].name : NULL;
 }
 
 const char *kmt_input_tables_task_name(const KmtInputTables *tables,
 				       guint32 pid, gint64 time,
 				       KmtInputNameConfidence *class)
 {
-	const char *name = find_name(&tables->tasks, pid, time);
+	const char *name = find_name(&tables->tasks, pid, time, NULL);
 	KmtInputNameConfidence ignored;
 
 	if (!class)
@@ -456,10 +463,20 @@ const char *kmt_input_tables_task_name(const KmtInputTables *tables,
 	return name;
 }
 
-const char *kmt_input_tables_cgroup(const KmtInputTables *tables, guint32 pid,
-				    gint64 time)
+const char *kmt_input_tables_lasting_task_name(const KmtInputTables *tables,
+					       guint32 pid, gint64 time,
+					       KmtInputNameSpan *span)
 {
-	return pid ? find_name(&tables->cgroups, pid, time) : IDLE_TASK_CGROUP;
+	return pid ? find_name(&tables->tasks, pid, time, span)
+		   : IDLE_TASK_NAME;
+}
+
+const char *kmt_input_tables_lasting_cgroup(const KmtInputTables *tables,
+					    guint32 pid, gint64 time,
+					    KmtInputNameSpan *span)
+{
+	return pid ? find_name(&tables->cgroups, pid, time, span)
+		   : IDLE_TASK_CGROUP;
 }
 
 const GPtrArray *kmt_input_tables_warnings(const KmtInputTables *tables)

@@ -195,14 +195,30 @@ const char *kmt_input_tables_task_name(const KmtInputTables *tables,
 				       guint32 pid, gint64 time,
 				       KmtInputNameConfidence *class);
 
+/* A span of time in ns, both ends inclusive. */
+typedef struct {
+	gint64 from, until;
+} KmtInputNameSpan;
+
+/*
+ * Return the name that a task had at a time, by the rules of
+ * kmt_input_tables_task_name(), and narrow *span, which contains the time, to
+ * times at which the task had this name.
+ */
+const char *kmt_input_tables_lasting_task_name(const KmtInputTables *tables,
+					       guint32 pid, gint64 time,
+					       KmtInputNameSpan *span);
+
 /*
  * Return the path of the cgroup that a task was in at a time, by the rules of
  * kmt_input_tables_task_name(), or NULL if the table has none of the task. pid
  * 0 is always in "/". The path may contain any byte but NUL, and the tables own
- * it.
+ * it. Narrow *span, which contains the time, to times at which the task was in
+ * this cgroup.
  */
-const char *kmt_input_tables_cgroup(const KmtInputTables *tables, guint32 pid,
-				    gint64 time);
+const char *kmt_input_tables_lasting_cgroup(const KmtInputTables *tables,
+					    guint32 pid, gint64 time,
+					    KmtInputNameSpan *span);
 
 /*
  * Return the warnings about the tables, an array of char * with one line each.

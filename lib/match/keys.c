@@ -3,34 +3,58 @@
 
 #include "lib/match/keys.h"
 
-/* Word of a class: type, file, number of a pair of KmtMatchKeys.flags. No pair
- * has the largest number, so no word is KMT_MATCH_CLASS_NO_WORD. */
-#define FILE_SHIFT  8
-#define FLAGS_SHIFT 32
+/* Word of a class: type, number of an entry of KmtMatchKeys.values. */
+#define NUMBER_SHIFT 8
 
-/* First word of a pair of KmtMatchKeys.flags: node, number of a pair in the
- * first table that exists of tags, phases, stacks, cgroups, and owners. */
-#define OWNER_SHIFT 32
-
-/*
- * First word of a pair of KmtMatchKeys.owners: pid, cache, context, and a bit
- * that is set if the record has an owner.
- */
+/* KmtMatchKeySource.owner: pid, cache, context. */
 #define CACHE_SHIFT   32
 #define CONTEXT_SHIFT 48
-#define IS_OWNER      (G_GUINT64_CONSTANT(1) << 63)
 
 #define CONTEXT_FLAGS (KMEMTRACE_FLAG_HARDIRQ | KMEMTRACE_FLAG_SOFTIRQ)
 
-/* Parts whose values are in the tables tags, phases, stacks, cgroups, and
- * owners. The upper half of the first word of a flags pair has the number of
- * the pair there. */
-#define BEYOND_FLAGS                                                           \
-	(KMT_MATCH_KEY_OWNER | KMT_MATCH_KEY_PHASE | KMT_MATCH_KEY_TAG)
+/* Parts that depend on the pid of a record. */
+#define PID_PARTS                                                              \
+	(KMT_MATCH_KEY_PID | KMT_MATCH_KEY_COMM | KMT_MATCH_KEY_CGROUP)
 
-/* Parts that need the table flags, because the word of a class has no bits
- * for their values. */
-#define BEYOND_FILE (KMT_MATCH_KEY_NODE | KMT_MATCH_KEY_GFP | BEYOND_FLAGS)
+/* log2 of the initial and of the largest number of slots. With a slot for each
+ * of 20,000 stacks, four of five ALLOCs find their slot. The fuzzers use fewer
+ * slots. */
+#ifndef KMT_MATCH_KEYS_SLOT_BITS
+#define KMT_MATCH_KEYS_SLOT_BITS 10
+#endif
+#define MAX_SLOT_BITS (KMT_MATCH_KEYS_SLOT_BITS + 5)
+
+/* A record with a stack at any address, as KmtInputRawEvent. */
+typedef struct kmemtrace_event_v2s RawStackEvent __attribute__((aligned(1)));
+
+static const KmtMatchKeyValues no_values = {.tag_time = G_MAXINT64,
+					    .node = KMEMTRACE_NODE_NONE};
+G_STATIC_ASSERT(sizeof(KmtMatchKeyValues) % sizeof(guint64) == 0);
+
+/* Return the bits of KmtMatchKeySource.owner on which parts depend. */
+static guint64 owner_mask(KmtMatchKeyParts parts)
+{
+	guint64 mask = parts & PID_PARTS ? G_MAXUINT32 : 0;
+
+	if (parts & KMT_MATCH_KEY_CACHE)
+		mask |= (guint64)G_MAXUINT16 << CACHE_SHIFT;
+	if (parts & KMT_MATCH_KEY_CONTEXT)
+		mask |= (guint64)CONTEXT_FLAGS << CONTEXT_SHIFT;
+	return mask;
+}
+
+static void allocate_slots(KmtMatchKeys *keys, guint bits)
+{
+	const KmtInputNameSpan never = {G_MAXINT64, G_MININT64};
+	gsize i, n = (gsize)1 << bits;
+
+	g_free(keys->slots);
+	keys->slots = g_new0(KmtMatchKeySlot, n);
+	keys->slot_bits = bits;
+	keys->n_misses = 0;
+	for (i = 0; i < n; i++)
+		keys->slots[i].span = never;
+}
 
 KmtMatchKeys *kmt_match_keys_new(KmtMatchKeyParts parts,
 				 const KmtInputCapture *capture,
@@ -40,25 +64,15 @@ KmtMatchKeys *kmt_match_keys_new(KmtMatchKeyParts parts,
 
 	parts = tables ? parts : parts & ~(guint)KMT_MATCH_KEY_OWNER;
 	keys->parts = parts;
+	keys->owner_mask = owner_mask(parts);
 	keys->capture = capture;
 	keys->tables = tables;
 	keys->classes = kmt_match_class_table_new();
-	/*
-	 * On a 64-bit machine, each table has 8 MB of address space, so unused
-	 * tables are not created.
-	 */
-	if (parts & BEYOND_FILE)
-		keys->flags = kmt_match_intern_new();
-	if (parts & KMT_MATCH_KEY_OWNER)
-		keys->owners = kmt_match_intern_new();
-	if (parts & KMT_MATCH_KEY_PHASE)
-		keys->phases = kmt_match_intern_new();
-	if (parts & KMT_MATCH_KEY_TAG)
-		keys->tags = kmt_match_intern_new();
-	if (parts & KMT_MATCH_KEY_STACK)
-		keys->stacks = kmt_match_intern_new();
-	if (parts & KMT_MATCH_KEY_CGROUP)
-		keys->cgroups = kmt_match_intern_new();
+	keys->values =
+		kmt_match_intern_new(sizeof(no_values) / sizeof(guint64));
+	kmt_match_intern_get(keys->values, &no_values);
+	if (parts)
+		allocate_slots(keys, KMT_MATCH_KEYS_SLOT_BITS);
 	return keys;
 }
 
@@ -66,119 +80,10 @@ void kmt_match_keys_free(KmtMatchKeys *keys)
 {
 	if (!keys)
 		return;
-	kmt_match_intern_free(keys->flags);
-	kmt_match_intern_free(keys->owners);
-	kmt_match_intern_free(keys->tags);
-	kmt_match_intern_free(keys->phases);
-	kmt_match_intern_free(keys->stacks);
-	kmt_match_intern_free(keys->cgroups);
 	kmt_match_class_table_free(keys->classes);
+	kmt_match_intern_free(keys->values);
+	g_free(keys->slots);
 	g_free(keys);
-}
-
-KmtMatchKey kmt_match_keys_of_class(const KmtMatchKeys *keys, guint32 class_id)
-{
-	const KmtMatchClass *found =
-		kmt_match_class_of_number(keys->classes, class_id);
-	const KmtMatchPair *pair;
-	guint64 beyond;
-	KmtMatchKey key = {
-		.call_site = found->call_site,
-		.type = (guint8)found->word,
-		.file = (guint16)(found->word >> FILE_SHIFT),
-		.node = KMEMTRACE_NODE_NONE,
-		.tag_time = G_MAXINT64,
-	};
-
-	if (!(keys->parts & BEYOND_FILE))
-		return key;
-	pair = kmt_match_intern_pair(keys->flags,
-				     (guint32)(found->word >> FLAGS_SHIFT));
-	key.node = (gint32)(guint32)pair->word[0];
-	key.gfp_flags = pair->word[1];
-	if (!(keys->parts & BEYOND_FLAGS))
-		return key;
-	beyond = pair->word[0] >> OWNER_SHIFT;
-	if (keys->parts & KMT_MATCH_KEY_TAG) {
-		pair = kmt_match_intern_pair(keys->tags, (guint32)beyond);
-		beyond = pair->word[0];
-		key.tag_time = (gint64)pair->word[1];
-	}
-	if (keys->parts & KMT_MATCH_KEY_PHASE) {
-		pair = kmt_match_intern_pair(keys->phases, (guint32)beyond);
-		beyond = pair->word[0];
-		key.phase = (guint32)pair->word[1];
-	}
-	if (!(keys->parts & KMT_MATCH_KEY_OWNER))
-		return key;
-	if (keys->parts & KMT_MATCH_KEY_STACK) {
-		pair = kmt_match_intern_pair(keys->stacks, (guint32)beyond);
-		beyond = pair->word[0];
-		key.stack = (guint32)pair->word[1];
-	}
-	if (keys->parts & KMT_MATCH_KEY_CGROUP) {
-		pair = kmt_match_intern_pair(keys->cgroups, (guint32)beyond);
-		beyond = pair->word[0];
-		key.cgroup = (const char *)(guintptr)pair->word[1];
-	}
-	pair = kmt_match_intern_pair(keys->owners, (guint32)beyond);
-	key.has_owner = (pair->word[0] & IS_OWNER) != 0;
-	key.pid = (guint32)pair->word[0];
-	key.cache = (guint16)(pair->word[0] >> CACHE_SHIFT);
-	key.context = (guint16)(pair->word[0] >> CONTEXT_SHIFT) & CONTEXT_FLAGS;
-	key.comm = (const char *)(guintptr)pair->word[1];
-	return key;
-}
-
-/*
- * Return the number of the pair of an owner number and the path of a cgroup;
- * without KMT_MATCH_KEY_CGROUP return the owner number.
- */
-static guint32 add_cgroup(KmtMatchKeys *keys, guint32 owner, const char *cgroup)
-{
-	return keys->cgroups ? kmt_match_intern_get(keys->cgroups, owner,
-						    (guintptr)cgroup)
-			     : owner;
-}
-
-static const char *task_name_of(const KmtMatchKeys *keys, guint32 pid,
-				gint64 time)
-{
-	if (keys->task_name)
-		return keys->task_name(keys->task_name_user, pid, time);
-	return kmt_input_tables_task_name(keys->tables, pid, time, NULL);
-}
-
-/* Return the number of the owner of an ALLOC with its cgroup. */
-static guint32 owner_of(KmtMatchKeys *keys, const KmtInputRawEvent *event,
-			guint16 file)
-{
-	const KmtInputCpuFile *f = keys->capture->files->pdata[file];
-	KmtMatchKeyParts parts = keys->parts;
-	KmtInputRecordOwner owner;
-	const char *comm = NULL, *cgroup = NULL;
-	guint64 word = IS_OWNER;
-	guint32 number;
-
-	if (f->record_size < KMEMTRACE_EVENT_SIZE_V2) {
-		number = kmt_match_intern_get(keys->owners, 0, 0);
-		return add_cgroup(keys, number, NULL);
-	}
-	/* Readers return records in the byte order of the host. */
-	kmt_input_record_owner((const guint8 *)event, FALSE, &owner);
-	if (parts & KMT_MATCH_KEY_PID)
-		word |= owner.pid;
-	if (parts & KMT_MATCH_KEY_CACHE)
-		word |= (guint64)owner.cache << CACHE_SHIFT;
-	if (parts & KMT_MATCH_KEY_CONTEXT)
-		word |= (guint64)(owner.flags & CONTEXT_FLAGS) << CONTEXT_SHIFT;
-	if (parts & KMT_MATCH_KEY_COMM)
-		comm = task_name_of(keys, owner.pid, event->timestamp);
-	if (parts & KMT_MATCH_KEY_CGROUP)
-		cgroup = kmt_input_tables_cgroup(keys->tables, owner.pid,
-						 event->timestamp);
-	number = kmt_match_intern_get(keys->owners, word, (guintptr)comm);
-	return add_cgroup(keys, number, cgroup);
 }
 
 void kmt_match_keys_set_phases(KmtMatchKeys *keys, const gint64 *starts,
@@ -186,36 +91,6 @@ void kmt_match_keys_set_phases(KmtMatchKeys *keys, const gint64 *starts,
 {
 	keys->starts = starts;
 	keys->n_starts = n;
-}
-
-void kmt_match_keys_set_task_names(KmtMatchKeys *keys,
-				   KmtMatchTaskName task_name, gpointer user)
-{
-	keys->task_name = task_name;
-	keys->task_name_user = user;
-}
-
-/*
- * Return the phase of a time. Most times are in the phase of the preceding
- * record.
- */
-static guint phase_of(KmtMatchKeys *keys, gint64 time)
-{
-	guint low = keys->phase, high = keys->n_starts;
-
-	if ((!low || keys->starts[low - 1] <= time) &&
-	    (low == high || keys->starts[low] > time))
-		return low;
-	for (low = 0; low < high;) {
-		guint middle = low + (high - low) / 2;
-
-		if (keys->starts[middle] <= time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	keys->phase = low;
-	return low;
 }
 
 void kmt_match_keys_set_tag_ends(KmtMatchKeys *keys, const KmtMatchTagEnd *ends,
@@ -228,10 +103,61 @@ void kmt_match_keys_set_tag_ends(KmtMatchKeys *keys, const KmtMatchTagEnd *ends,
 	keys->last_tag_end = G_MININT64;
 	for (i = 0; i < n; i++)
 		keys->last_tag_end = MAX(keys->last_tag_end, ends[i].time);
-	/* Give the most frequent key the word 0; see
-	 * kmt_match_keys_parts_word(). */
-	kmt_match_intern_get(keys->tags, 0, G_MAXINT64);
-	kmt_match_intern_get(keys->flags, (guint32)KMEMTRACE_NODE_NONE, 0);
+}
+
+void kmt_match_keys_set_task_names(KmtMatchKeys *keys,
+				   KmtMatchTaskName task_name, gpointer user)
+{
+	keys->task_name = task_name;
+	keys->task_name_user = user;
+}
+
+KmtMatchKey kmt_match_keys_of_class(const KmtMatchKeys *keys, guint32 class_id)
+{
+	const KmtMatchClass *found =
+		kmt_match_class_of_number(keys->classes, class_id);
+	const KmtMatchKeyValues *values = kmt_match_intern_entry(
+		keys->values, (guint32)(found->word >> NUMBER_SHIFT));
+
+	return (KmtMatchKey){
+		.call_site = found->call_site,
+		.type = (guint8)found->word,
+		.file = values->file,
+		.node = values->node,
+		.gfp_flags = values->gfp_flags,
+		.has_owner = values->has_owner,
+		.pid = values->pid,
+		.cache = values->cache,
+		.context = values->context,
+		.stack = values->stack,
+		.comm = (const char *)(guintptr)values->comm,
+		.cgroup = (const char *)(guintptr)values->cgroup,
+		.phase = values->phase,
+		.tag_time = values->tag_time,
+	};
+}
+
+/* ---- parts that depend on the time ---- */
+
+/* Return the phase of a time, and narrow *span to the phase. */
+static guint phase_of(const KmtMatchKeys *keys, gint64 time,
+		      KmtInputNameSpan *span)
+{
+	guint low = 0, high = keys->n_starts;
+
+	while (low < high) {
+		guint middle = low + (high - low) / 2;
+
+		if (keys->starts[middle] <= time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low > 0)
+		span->from = MAX(span->from, keys->starts[low - 1]);
+	if (low < keys->n_starts)
+		span->until = MIN(span->until, keys->starts[low] - 1);
+	return low;
 }
 
 /*
@@ -259,53 +185,144 @@ static gint64 tag_time_of(const KmtMatchKeys *keys, guint64 address,
 	return found && found->address == address ? found->time : G_MAXINT64;
 }
 
-/*
- * Return the number of the pair of owner and stack; without KMT_MATCH_KEY_STACK
- * return the number of the owner.
- */
-static guint32 stack_of(KmtMatchKeys *keys, const KmtInputRawEvent *event,
-			guint16 file)
+static const char *task_name_of(const KmtMatchKeys *keys, guint32 pid,
+				gint64 time, KmtInputNameSpan *span)
+{
+	if (!keys->task_name)
+		return kmt_input_tables_lasting_task_name(keys->tables, pid,
+							  time, span);
+	span->from = span->until = time;
+	return keys->task_name(keys->task_name_user, pid, time);
+}
+
+/* ---- numbers of values ---- */
+
+/* Return the fields of an ALLOC on which its values depend. */
+static KmtMatchKeySource source_of(const KmtMatchKeys *keys,
+				   const KmtInputRawEvent *event, guint16 file)
 {
 	const KmtInputCpuFile *f = keys->capture->files->pdata[file];
-	guint32 owner = owner_of(keys, event, file);
-	guint32 stack = KMEMTRACE_STACK_NONE;
+	const KmtMatchKeyParts parts = keys->parts;
+	/* Readers return records in the byte order of the host. */
+	const RawStackEvent *raw = (const RawStackEvent *)event;
+	KmtMatchKeySource source = {.node = KMEMTRACE_NODE_NONE};
 
-	if (!(keys->parts & KMT_MATCH_KEY_STACK))
-		return owner;
-	if (f->record_size >= KMEMTRACE_EVENT_SIZE_V2S)
-		stack = kmt_input_record_stack((const guint8 *)event, FALSE);
-	return kmt_match_intern_get(keys->stacks, owner, stack);
+	if (parts & KMT_MATCH_KEY_CPU)
+		source.file = file;
+	if (parts & KMT_MATCH_KEY_NODE)
+		source.node = event->node;
+	if (parts & KMT_MATCH_KEY_GFP)
+		source.gfp_flags = event->gfp_flags;
+	if (parts & KMT_MATCH_KEY_OWNER &&
+	    f->record_size >= KMEMTRACE_EVENT_SIZE_V2) {
+		source.has_owner = TRUE;
+		source.owner =
+			((guint64)raw->v2.flags << CONTEXT_SHIFT |
+			 (guint64)raw->v2.cache << CACHE_SHIFT | raw->v2.pid) &
+			keys->owner_mask;
+	}
+	if (parts & KMT_MATCH_KEY_STACK &&
+	    f->record_size >= KMEMTRACE_EVENT_SIZE_V2S)
+		source.stack = raw->stack;
+	return source;
+}
+
+/* Return the number of the values of a source at a time, and narrow *span to
+ * times of the same values. */
+static guint32 number_of(KmtMatchKeys *keys, const KmtMatchKeySource *source,
+			 gint64 time, gint64 tag_time, KmtInputNameSpan *span)
+{
+	const KmtMatchKeyParts parts = keys->parts;
+	const guint32 pid = (guint32)source->owner;
+	KmtMatchKeyValues values = {
+		.gfp_flags = source->gfp_flags,
+		.tag_time = tag_time,
+		.pid = parts & KMT_MATCH_KEY_PID ? pid : 0,
+		.stack = source->stack,
+		.node = source->node,
+		.file = (guint16)source->file,
+		.cache = (guint16)(source->owner >> CACHE_SHIFT),
+		.context = (guint16)(source->owner >> CONTEXT_SHIFT),
+		.has_owner = (guint16)source->has_owner,
+	};
+
+	if (parts & KMT_MATCH_KEY_PHASE)
+		values.phase = phase_of(keys, time, span);
+	if (source->has_owner && parts & KMT_MATCH_KEY_COMM)
+		values.comm = (guintptr)task_name_of(keys, pid, time, span);
+	if (source->has_owner && parts & KMT_MATCH_KEY_CGROUP)
+		values.cgroup = (guintptr)kmt_input_tables_lasting_cgroup(
+			keys->tables, pid, time, span);
+	return kmt_match_intern_get(keys->values, &values);
+}
+
+/*
+ * Return the slot of a source. A collision only costs time, so the hash needs
+ * no seed.
+ */
+static KmtMatchKeySlot *slot_of(const KmtMatchKeys *keys,
+				const KmtMatchKeySource *source)
+{
+	guint64 hash = (source->owner ^ (guint64)source->stack << 32 ^
+			(guint64)source->file << 16 ^ (guint32)source->node) *
+			       G_GUINT64_CONSTANT(0x9e3779b97f4a7c15) +
+		       source->gfp_flags;
+
+	return &keys->slots[hash * G_GUINT64_CONSTANT(0xd6e8feb86659fd93) >>
+			    (64 - keys->slot_bits)];
+}
+
+/* Return the slot of a source, filled for this time. */
+static const KmtMatchKeySlot *
+fill_slot(KmtMatchKeys *keys, const KmtMatchKeySource *source, gint64 time)
+{
+	KmtMatchKeySlot new = {*source, {G_MININT64, G_MAXINT64}, 0};
+	KmtMatchKeySlot *slot;
+
+	new.number = number_of(keys, source, time, G_MAXINT64, &new.span);
+	if (keys->slot_bits < MAX_SLOT_BITS &&
+	    ++keys->n_misses > 4u << keys->slot_bits)
+		allocate_slots(keys, keys->slot_bits + 1);
+	slot = slot_of(keys, source);
+	*slot = new;
+	return slot;
+}
+
+static gboolean has_values(const KmtMatchKeySlot *slot,
+			   const KmtMatchKeySource *source, gint64 time)
+{
+	return slot->source.owner == source->owner &&
+	       slot->source.stack == source->stack &&
+	       slot->source.gfp_flags == source->gfp_flags &&
+	       slot->source.node == source->node &&
+	       slot->source.file == source->file &&
+	       slot->source.has_owner == source->has_owner &&
+	       time >= slot->span.from && time <= slot->span.until;
 }
 
 guint64 kmt_match_keys_parts_word(KmtMatchKeys *keys,
 				  const KmtInputRawEvent *event, guint16 file)
 {
-	KmtMatchKeyParts parts = keys->parts;
-	gint32 node =
-		parts & KMT_MATCH_KEY_NODE ? event->node : KMEMTRACE_NODE_NONE;
-	guint64 gfp = parts & KMT_MATCH_KEY_GFP ? event->gfp_flags : 0;
-	guint64 flags = (guint32)node, word = 0;
-	gint64 tag_time = G_MAXINT64;
-	guint32 beyond = 0;
+	const gint64 time = event->timestamp;
+	const KmtMatchKeySlot *slot;
+	KmtMatchKeySource source;
 
-	if (parts & KMT_MATCH_KEY_TAG)
-		tag_time =
-			tag_time_of(keys, event->call_site, event->timestamp);
-	if (parts == KMT_MATCH_KEY_TAG && tag_time == G_MAXINT64)
-		return 0;
-	if (parts & KMT_MATCH_KEY_CPU)
-		word |= (guint64)file << FILE_SHIFT;
-	if (parts & KMT_MATCH_KEY_OWNER)
-		beyond = stack_of(keys, event, file);
-	if (parts & KMT_MATCH_KEY_PHASE)
-		beyond = kmt_match_intern_get(keys->phases, beyond,
-					      phase_of(keys, event->timestamp));
-	if (parts & KMT_MATCH_KEY_TAG)
-		beyond = kmt_match_intern_get(keys->tags, beyond,
-					      (guint64)tag_time);
-	flags |= (guint64)beyond << OWNER_SHIFT;
-	if (parts & BEYOND_FILE)
-		word |= (guint64)kmt_match_intern_get(keys->flags, flags, gfp)
-			<< FLAGS_SHIFT;
-	return word;
+	if (keys->parts & KMT_MATCH_KEY_TAG) {
+		KmtInputNameSpan span = {G_MININT64, G_MAXINT64};
+		gint64 tag_time = tag_time_of(keys, event->call_site, time);
+
+		if (tag_time != G_MAXINT64) {
+			source = source_of(keys, event, file);
+			return (guint64)number_of(keys, &source, time, tag_time,
+						  &span)
+			       << NUMBER_SHIFT;
+		}
+		if (keys->parts == KMT_MATCH_KEY_TAG)
+			return 0;
+	}
+	source = source_of(keys, event, file);
+	slot = slot_of(keys, &source);
+	if (!has_values(slot, &source, time))
+		slot = fill_slot(keys, &source, time);
+	return (guint64)slot->number << NUMBER_SHIFT;
 }

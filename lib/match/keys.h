@@ -6,8 +6,8 @@
  * node, gfp flags, owner (task, cgroup, cache, context, stack), phase (a span
  * of time; see kmt_match_keys_set_phases()), and validity of the allocation
  * tag. An allocation class is a key with the requested and the allocated bytes.
- * Of these properties, the entry of a live object stores
- * only the number of the allocation class.
+ * Of these properties, the entry of a live object stores only the number of the
+ * allocation class.
  */
 #ifndef KMEMTRACE_MATCH_KEYS_H
 #define KMEMTRACE_MATCH_KEYS_H
@@ -51,33 +51,60 @@ typedef const char *(*KmtMatchTaskName)(gpointer user, guint32 pid,
 					gint64 time);
 
 /*
- * The tables that number classes and parts of keys. Only one thread at a time
- * may ask for the number of a class, which may add the class. Meanwhile,
- * another thread may read the classes whose numbers it has received; see
- * class-table.h.
+ * The values of all parts of a key; those of parts that are not requested, or
+ * that an ALLOC of version 1 lacks, equal those of no_values in keys.c. The
+ * fields have the meaning of those of KmtMatchKey.
+ */
+typedef struct {
+	guint64 gfp_flags;
+	gint64 tag_time;
+	guint64 comm, cgroup; /* const char *, as a number for all hosts */
+	guint32 pid, stack, phase;
+	gint32 node;
+	guint16 file, cache, context, has_owner;
+} KmtMatchKeyValues;
+
+/* The fields of a record on which the values depend; as for the values, fields
+ * that no part needs are those of no values. */
+typedef struct {
+	guint64 gfp_flags;
+	guint64 owner; /* pid, cache, and context; see keys.c */
+	guint32 stack;
+	gint32 node;
+	guint32 file;
+	gboolean has_owner;
+} KmtMatchKeySource;
+
+/* A slot of a direct-mapped cache of KmtMatchKeys.values. */
+typedef struct {
+	KmtMatchKeySource source;
+	KmtInputNameSpan span; /* times at which the source has these values;
+				* empty in an unused slot */
+	guint32 number;
+} KmtMatchKeySlot;
+
+/*
+ * The tables that number classes and the values of their keys. Only one thread
+ * at a time may ask for the number of a class, which may add the class.
+ * Meanwhile, another thread may read the classes whose numbers it has received;
+ * see class-table.h.
  */
 typedef struct {
 	KmtMatchKeyParts parts; /* parts of a key besides call site and kind */
 	KmtMatchClassTable *classes;
-	/* Each of these tables is NULL if parts does not need it. "Number" in a
-	 * pair is the number of a pair in the next table that exists, in the
-	 * order flags, tags, phases, stacks, cgroups, owners; 0 if no further
-	 * table exists. */
-	KmtMatchIntern *flags;	/* pairs of (node, number) and gfp flags */
-	KmtMatchIntern *owners; /* pairs of (pid, cache, context) and pointer to
-				 * the task's name */
-	KmtMatchIntern *tags;	/* pairs of number and tag_time */
-	KmtMatchIntern *phases; /* pairs of number and phase */
-	KmtMatchIntern *stacks; /* pairs of number and stack */
-	KmtMatchIntern *cgroups; /* pairs of number and pointer to the path of
-				  * the task's cgroup */
 	/* Private: */
+	KmtMatchIntern *values; /* of KmtMatchKeyValues; entry 0 is no_values */
+	guint64 owner_mask;	/* the bits of KmtMatchKeySource.owner that
+				 * parts needs */
+	KmtMatchKeySlot *slots; /* array of 1 << slot_bits; NULL if parts is 0
+				 */
+	guint slot_bits;
+	guint n_misses; /* lookups that missed since the slots were allocated */
 	const KmtInputCapture *capture;
 	const KmtInputTables *tables;
 	const gint64 *starts; /* array of n_starts times in ns: the start of
 			       * each phase except the first */
 	guint n_starts;
-	guint phase;			/* phase of the last record */
 	const KmtMatchTagEnd *tag_ends; /* array of n_tag_ends */
 	guint n_tag_ends;
 	gint64 last_tag_end;	    /* the latest time in tag_ends */
@@ -180,8 +207,8 @@ kmt_match_keys_size_of_class(const KmtMatchKeys *keys, guint32 class_id)
 			      class->bytes_alloc};
 }
 
-/* Private: return the word of a class whose key has more parts than call site
- * and kind, without the kind. */
+/* Private: return the word of the class of an ALLOC, without the kind. Not for
+ * keys without parts, whose classes have the word 0. */
 guint64 kmt_match_keys_parts_word(KmtMatchKeys *keys,
 				  const KmtInputRawEvent *event, guint16 file);
 

@@ -61,9 +61,7 @@ typedef struct {
 
 /* The smallest distance, in ns, that a key cannot represent, 78 hours. Keys
  * have this distance instead of a larger one. */
-#ifndef KMT_MATCH_TREE_FAR
 #define KMT_MATCH_TREE_FAR ((G_MAXUINT64 >> KMT_MATCH_TREE_ID_BITS) - 1)
-#endif
 
 struct KmtMatchMerge {
 	const KmtInputCapture *capture;

@@ -10,6 +10,7 @@ EXTRA_DIST += tests/check/fixtures
 
 check_PROGRAMS += tests/check/record-filter-unit
 tests_check_record_filter_unit_SOURCES = tests/check/record-filter-unit.c \
-	check/record-filter.c check/rules.c $(KMT_INPUT_FIXTURE)
+	check/number-set.c check/record-filter.c check/rules.c \
+	$(KMT_INPUT_FIXTURE)
 tests_check_record_filter_unit_LDADD = $(KMT_INPUT_LIBS)
 TESTS += tests/check/record-filter-unit

@@ -172,8 +172,20 @@ static void set_up_cgroups(TablesFixture *f, const char *meta,
 static void expect_cgroup(const TablesFixture *f, guint32 pid, gint64 time,
 			  const char *path)
 {
-	g_assert_cmpstr(kmt_input_tables_cgroup(f->tables, pid, time), ==,
-			path);
+	KmtInputNameSpan span = {G_MININT64, G_MAXINT64}, same = span;
+
+	g_assert_cmpstr(
+		kmt_input_tables_lasting_cgroup(f->tables, pid, time, &span),
+		==, path);
+	g_assert_cmpint(span.from, <=, time);
+	g_assert_cmpint(span.until, >=, time);
+	/* The path is the same at both ends of the span. */
+	g_assert_cmpstr(kmt_input_tables_lasting_cgroup(f->tables, pid,
+							span.from, &same),
+			==, path);
+	g_assert_cmpstr(kmt_input_tables_lasting_cgroup(f->tables, pid,
+							span.until, &same),
+			==, path);
 }
 
 static void test_cgroups(void)

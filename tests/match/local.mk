@@ -22,3 +22,8 @@ check_PROGRAMS += tests/match/matcher-unit
 tests_match_matcher_unit_SOURCES = tests/match/matcher-unit.c
 tests_match_matcher_unit_LDADD = $(KMT_MATCH_LIBS)
 TESTS += tests/match/matcher-unit
+
+check_PROGRAMS += tests/match/merge-unit
+tests_match_merge_unit_SOURCES = tests/match/merge-unit.c
+tests_match_merge_unit_LDADD = $(KMT_MATCH_LIBS)
+TESTS += tests/match/merge-unit
