@@ -7,21 +7,25 @@
 
 void kmt_accounting_reserve(KmtAccounting *accounting, guint32 needed)
 {
-	KmtClassStats *old = accounting->class_stats;
+	const guintptr line = _Alignof(KmtClassStats);
 	gsize n = MAX(1024, accounting->n_class_stats);
+	KmtClassStats *stats;
+	gpointer block;
 
 	if (needed <= accounting->n_class_stats)
 		return;
 	while (n < needed)
-		n += n / 4;
-	accounting->class_stats = g_aligned_alloc(n, sizeof(KmtClassStats),
-						  _Alignof(KmtClassStats));
-	memset(accounting->class_stats + accounting->n_class_stats, 0,
-	       (n - accounting->n_class_stats) * sizeof(KmtClassStats));
-	if (old)
-		memcpy(accounting->class_stats, old,
+		n *= 2;
+	/* Pages of g_malloc0() that no class uses take no memory, and nothing
+	 * writes zeros to them. */
+	block = g_malloc0((n + 1) * sizeof(KmtClassStats));
+	stats = (gpointer)(((guintptr)block + line - 1) & ~(line - 1));
+	if (accounting->class_stats)
+		memcpy(stats, accounting->class_stats,
 		       accounting->n_class_stats * sizeof(KmtClassStats));
-	g_aligned_free(old);
+	g_free(accounting->class_block);
+	accounting->class_block = block;
+	accounting->class_stats = stats;
 	accounting->n_class_stats = (guint32)n;
 }
 

@@ -61,9 +61,10 @@ typedef struct {
 		finding_slots[64];  /* cache of recently counted findings */
 	KmtClassStats *class_stats; /* n_class_stats entries, by class_id */
 	guint32 n_class_stats;
-	guint32 n_known; /* the classes below this number are included in
-			  * max_bytes_alloc and, in basic statistics, are
-			  * initialised */
+	gpointer class_block; /* the allocation that contains class_stats */
+	guint32 n_known;      /* the classes below this number are included in
+			       * max_bytes_alloc and, in basic statistics, are
+			       * initialised */
 	guint64 max_bytes_alloc; /* largest bytes_alloc of a class */
 	guint64 unflushed;	 /* no class has counted more records since its
 				  * last kmt_class_stats_flush() */

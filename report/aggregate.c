@@ -487,7 +487,7 @@ KmtAggregate *kmt_aggregate_new(const KmtInputCapture *capture,
 	kmt_match_pipeline_run(pipeline);
 	finish(&accounting, pipeline);
 	note_owners(aggregate, capture, parts);
-	g_aligned_free(accounting.class_stats);
+	g_free(accounting.class_block);
 	if (accounting.touched)
 		g_array_unref(accounting.touched);
 	return aggregate;
