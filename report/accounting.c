@@ -14,11 +14,13 @@ static void grow_class_stats(KmtAccounting *accounting, guint32 needed)
 
 	while (n < needed)
 		n += n / 4;
-	accounting->class_stats = g_aligned_alloc0(n, sizeof(KmtClassStats),
-						   _Alignof(KmtClassStats));
+	accounting->class_stats = g_aligned_alloc(n, sizeof(KmtClassStats),
+						  _Alignof(KmtClassStats));
 	if (old)
 		memcpy(accounting->class_stats, old,
 		       accounting->n_class_stats * sizeof(KmtClassStats));
+	memset(accounting->class_stats + accounting->n_class_stats, 0,
+	       (n - accounting->n_class_stats) * sizeof(KmtClassStats));
 	g_aligned_free(old);
 	accounting->n_class_stats = (guint32)n;
 }
