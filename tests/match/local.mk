@@ -22,3 +22,8 @@ check_PROGRAMS += tests/match/matcher-unit
 tests_match_matcher_unit_SOURCES = tests/match/matcher-unit.c
 tests_match_matcher_unit_LDADD = $(KMT_MATCH_LIBS)
 TESTS += tests/match/matcher-unit
+
+check_PROGRAMS += tests/match/class-table-unit
+tests_match_class_table_unit_SOURCES = tests/match/class-table-unit.c
+tests_match_class_table_unit_LDADD = $(KMT_MATCH_LIBS)
+TESTS += tests/match/class-table-unit
