@@ -7,7 +7,9 @@ bench_generate_SOURCES = \
 	bench/sink.c bench/sink.h
 bench_generate_LDADD = $(KMT_CLI_LIBS)
 
-noinst_PROGRAMS += bench/load bench/measure bench/readall
+noinst_PROGRAMS += bench/compress bench/load bench/measure bench/readall
+bench_compress_SOURCES = bench/compress.c
+bench_compress_LDADD = $(KMT_CAPTURE_LIBS) $(KMT_CLI_LIBS)
 bench_load_SOURCES = bench/load.c
 bench_load_LDADD = $(KMT_CLI_LIBS)
 bench_measure_SOURCES = bench/measure.c

@@ -10,6 +10,15 @@
 /* Number of records between two reports of the progress. */
 #define PROGRESS_RECORDS 65536
 
+/* Number of records below which starting threads takes longer than it saves.
+ * check-threads, a test program, starts them always. */
+#ifndef KMT_CHECK_MIN_RECORDS
+#define KMT_CHECK_MIN_RECORDS 65536
+#endif
+
+/* Largest number of threads. More threads exceed the memory bandwidth. */
+#define MAX_THREADS 16
+
 /* ---- records ---- */
 
 /*
@@ -62,6 +71,16 @@ static void check_record(KmtCheck *check, KmtRuleInput *input,
 	input->previous_time = input->event.timestamp;
 }
 
+/* Report the progress of any thread. */
+static void add_progress(guint64 n)
+{
+	static GMutex lock;
+
+	g_mutex_lock(&lock);
+	kmt_progress_add(n);
+	g_mutex_unlock(&lock);
+}
+
 /* Check n records from index first on. */
 static void check_records(KmtCheck *check, KmtRecordFilter *filter,
 			  KmtRuleInput *input, const guint8 *records,
@@ -80,7 +99,7 @@ static void check_records(KmtCheck *check, KmtRecordFilter *filter,
 		check_record(check, input, rejected,
 			     first + (guint64)(rejected - records) / stride);
 	}
-	kmt_progress_add(n);
+	add_progress(n);
 }
 
 /* ---- files ---- */
@@ -98,7 +117,6 @@ static void check_file(KmtCheck *check, KmtRecordFilter *filter,
 	KmtInputBatch batch;
 	int rule;
 
-	kmt_record_filter_init(filter, file, check->tables);
 	while (kmt_input_reader_next(reader, &batch)) {
 		guint64 done = 0, n;
 
@@ -149,12 +167,96 @@ static void check_marks(KmtCheck *check)
 	kmt_input_marks_finish(check->marks, check->tables);
 }
 
-void kmt_check_files(KmtCheck *check)
+/* ---- threads ---- */
+
+/* The files of a capture, which several threads check. */
+typedef struct {
+	const KmtInputCapture *capture;
+	const KmtInputTables *tables;
+	KmtCheck *parts; /* the result of each file */
+	gint next;	 /* index of the next file; atomic */
+} FilesCheck;
+
+static gpointer check_next_files(gpointer data)
 {
-	g_autofree KmtRecordFilter *filter = g_new(KmtRecordFilter, 1);
+	FilesCheck *files = data;
+	const GPtrArray *all = files->capture->files;
+	g_autoptr(KmtRecordFilter) filter =
+		kmt_record_filter_new(files->capture, files->tables);
 	guint i;
 
-	for (i = 0; i < check->capture->files->len; i++)
-		check_file(check, filter, check->capture->files->pdata[i]);
+	while ((i = (guint)g_atomic_int_add(&files->next, 1)) < all->len)
+		check_file(&files->parts[i], filter, all->pdata[i]);
+	return NULL;
+}
+
+/* Check the files on one thread per processor. */
+static void run_threads(FilesCheck *files)
+{
+	GThread *threads[MAX_THREADS];
+	const guint n_files = files->capture->files->len;
+	guint n = MIN(MIN(n_files, g_get_num_processors()), MAX_THREADS), i = 0;
+
+	if (files->capture->n_records < KMT_CHECK_MIN_RECORDS)
+		n = 1;
+	/* If not all threads can be started, continue with fewer. */
+	for (; i + 1 < n && (threads[i] = g_thread_try_new(
+				     "check", check_next_files, files, NULL));
+	     i++)
+		;
+	check_next_files(files);
+	while (i > 0)
+		g_thread_join(threads[--i]);
+}
+
+/* Begin the check of a file; usable is shared, because each file has an element
+ * of its own. */
+static KmtCheck new_part(const KmtCheck *check)
+{
+	return (KmtCheck){
+		.capture = check->capture,
+		.tolerance_ns = check->tolerance_ns,
+		.max_errors = check->max_errors,
+		.errors = g_array_new(FALSE, FALSE, sizeof(KmtError)),
+		.usable = check->usable,
+		.tables = check->tables,
+	};
+}
+
+/* Add the result of a file to that of the capture. */
+static void add_part(KmtCheck *check, KmtCheck *part)
+{
+	guint i;
+
+	for (i = 0; i < KMT_N_RULES; i++)
+		kmt_check_count_errors(check, i, part->counts[i]);
+	for (i = 0; i < part->errors->len; i++) {
+		const KmtError *error =
+			&g_array_index(part->errors, KmtError, i);
+		KmtError *stored = kmt_check_store_error(
+			check, error->rule, error->file, error->index);
+
+		if (stored)
+			*stored = *error;
+	}
+	g_array_unref(part->errors);
+	check->has_defers |= part->has_defers;
+	check->has_marks |= part->has_marks;
+}
+
+void kmt_check_files(KmtCheck *check)
+{
+	const guint n = check->capture->files->len;
+	g_autofree KmtCheck *parts = g_new(KmtCheck, n);
+	FilesCheck files = {.capture = check->capture,
+			    .tables = check->tables,
+			    .parts = parts};
+	guint i;
+
+	for (i = 0; i < n; i++)
+		parts[i] = new_part(check);
+	run_threads(&files);
+	for (i = 0; i < n; i++)
+		add_part(check, &parts[i]);
 	check_marks(check);
 }

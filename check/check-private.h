@@ -23,7 +23,7 @@ void kmt_check_drop_errors(KmtCheck *check, guint from);
 
 /* ---- check/check-files.c ---- */
 
-/* Check the rules of records, files, and marks. */
+/* Check the rules of records, files, and marks, with a thread per processor. */
 void kmt_check_files(KmtCheck *check);
 
 /* ---- check/check-across.c ---- */

@@ -6,6 +6,7 @@ CHECK_SOURCES = \
 	check/check-errors.c \
 	check/check-files.c \
 	check/check-json.c \
+	check/number-set.c check/number-set.h \
 	check/record-filter.c check/record-filter.h \
 	check/rules.c check/rules.h \
 	check/check-text.c \

@@ -6,8 +6,11 @@
 #include "check/record-filter.h"
 #include "lib/input/namespace.h"
 
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
 /* A record with owner fields, which may have any alignment. */
 typedef struct kmemtrace_event_v2 RawOwnerEvent __attribute__((aligned(1)));
+typedef struct kmemtrace_event_v2s RawStackEvent __attribute__((aligned(1)));
 
 /*
  * Return the first four bytes of a record as a number: event_id, type_id, and
@@ -21,127 +24,89 @@ static inline guint32 head_of(const guint8 *record)
 	return GUINT32_FROM_LE(head);
 }
 
-void kmt_record_filter_init(KmtRecordFilter *filter,
-			    const KmtInputCpuFile *file,
-			    const KmtInputTables *tables)
+KmtRecordFilter *kmt_record_filter_new(const KmtInputCapture *capture,
+				       const KmtInputTables *tables)
 {
-	const KmtInputCapture *capture = file->capture;
+	KmtRecordFilter *filter = g_new0(KmtRecordFilter, 1);
 	const struct kmemtrace_event first = {
 		.event_id = KMEMTRACE_EVENT_ALLOC,
-		.event_size = (guint16)file->record_size};
+		.event_size = (guint16)capture->record_size};
 
-	memset(filter, 0, sizeof(*filter));
 	filter->tables = tables;
 	filter->first_head = head_of((const guint8 *)&first);
-	filter->last_head = kmt_input_last_type(file->record_size) << 8 | 1;
-	filter->stride = file->record_size;
-	filter->has_owners = kmt_input_capture_has_owners(capture);
-	filter->checks_caches = kmt_input_tables_has_caches(tables);
-	filter->checks_tasks =
-		capture->complete && kmt_input_tables_has_all_tasks(tables);
-	filter->checks_stacks = kmt_input_capture_has_stacks(capture) &&
-				kmt_input_tables_has_stacks(tables);
+	filter->last_head = kmt_input_last_type(capture->record_size) << 8 | 1;
+	filter->stride = capture->record_size;
+	filter->tests = (KmtRecordTests){
+		.owners = kmt_input_capture_has_owners(capture),
+		.caches = kmt_input_tables_has_caches(tables),
+		.tasks = capture->complete &&
+			 kmt_input_tables_has_all_tasks(tables),
+		.stacks = kmt_input_capture_has_stacks(capture) &&
+			  kmt_input_tables_has_stacks(tables)};
+	kmt_number_set_init(&filter->tasks);
+	kmt_number_set_init(&filter->stacks);
+	return filter;
 }
 
-/* Return the index of the number n in KmtKnownNumbers. */
-static inline guint known_index(guint32 n)
+void kmt_record_filter_free(KmtRecordFilter *filter)
 {
-	return n * 0x9e3779b1u >> (32 - KMT_KNOWN_NUMBER_BITS);
-}
-
-/* Look up a task in the table. Whether the table has a task does not depend on
- * the time. */
-static G_GNUC_NO_INLINE gboolean find_task(KmtRecordFilter *filter, guint32 pid)
-{
-	KmtInputNameConfidence class;
-
-	kmt_input_tables_task_name(filter->tables, pid, 0, &class);
-	if (class == KMT_INPUT_NAME_UNKNOWN)
-		return FALSE;
-	filter->tasks.numbers[known_index(pid)] = pid;
-	return TRUE;
-}
-
-static G_GNUC_NO_INLINE gboolean find_stack(KmtRecordFilter *filter,
-					    guint32 stack)
-{
-	guint n;
-
-	if (stack != KMEMTRACE_STACK_NONE &&
-	    !kmt_input_tables_stack(filter->tables, stack, &n))
-		return FALSE;
-	filter->stacks.numbers[known_index(stack)] = stack;
-	return TRUE;
-}
-
-static G_GNUC_NO_INLINE gboolean find_cache(KmtRecordFilter *filter,
-					    guint number)
-{
-	const KmtInputCache *cache =
-		kmt_input_tables_cache(filter->tables, number);
-
-	if (!cache)
-		return FALSE;
-	filter->caches[number % KMT_KNOWN_CACHES] = *cache;
-	return TRUE;
+	kmt_number_set_clear(&filter->tasks);
+	kmt_number_set_clear(&filter->stacks);
+	g_free(filter);
 }
 
 /* Return whether the cache of a record fits, regardless of the clock tolerance.
  */
-static inline gboolean is_right_cache(KmtRecordFilter *filter,
+static inline gboolean is_right_cache(const KmtRecordFilter *filter,
 				      const RawOwnerEvent *event,
 				      gboolean is_free)
 {
-	const guint number = event->cache;
-	const KmtInputCache *cache = &filter->caches[number % KMT_KNOWN_CACHES];
+	const KmtInputCache *cache =
+		&filter->caches[event->cache % KMT_KNOWN_CACHES];
 
-	if (event->v1.type_id != KMEMTRACE_TYPE_CACHE)
-		return FALSE;
-	if (!filter->checks_caches)
-		return TRUE;
-	if (G_UNLIKELY(cache->number != number) && !find_cache(filter, number))
-		return FALSE;
 	return event->v1.timestamp >= cache->created &&
 	       event->v1.timestamp <= cache->destroyed &&
+	       event->cache == cache->number &&
 	       (is_free | ((event->v1.bytes_req <= cache->object_size) &
 			   (event->v1.bytes_alloc == cache->size)));
 }
 
 /* Test the rules of the owner fields and of the stack. */
-static inline gboolean is_right_owner(KmtRecordFilter *filter,
-				      const guint8 *record, gboolean is_free)
+static ALWAYS_INLINE gboolean is_right_owner(const KmtRecordFilter *filter,
+					     KmtRecordTests tests,
+					     const guint8 *record,
+					     gboolean is_free)
 {
 	const RawOwnerEvent *event = (const RawOwnerEvent *)record;
-	const guint32 pid = event->pid;
 	const guint unknown_flags = ~KMEMTRACE_FLAGS_V2 |
 				    (KMEMTRACE_FLAG_ACCOUNT & -(guint)is_free);
 
 	if (G_UNLIKELY(event->flags & unknown_flags))
 		return FALSE;
 	if (event->cache != KMEMTRACE_CACHE_NONE &&
-	    G_UNLIKELY(!is_right_cache(filter, event, is_free)))
+	    G_UNLIKELY(
+		    event->v1.type_id != KMEMTRACE_TYPE_CACHE ||
+		    (tests.caches && !is_right_cache(filter, event, is_free))))
 		return FALSE;
-	if (filter->checks_tasks &&
-	    G_UNLIKELY(filter->tasks.numbers[known_index(pid)] != pid) &&
-	    !find_task(filter, pid))
+	if (tests.tasks &&
+	    G_UNLIKELY(!kmt_number_set_contains(&filter->tasks, event->pid)))
 		return FALSE;
-	if (filter->checks_stacks) {
-		guint32 stack = kmt_input_record_stack(record, FALSE);
-
-		return G_LIKELY(filter->stacks.numbers[known_index(stack)] ==
-				stack) ||
-		       find_stack(filter, stack);
-	}
-	return TRUE;
+	return !tests.stacks ||
+	       kmt_number_set_contains(&filter->stacks,
+				       ((const RawStackEvent *)record)->stack);
 }
 
-const guint8 *kmt_record_filter_skip(KmtRecordFilter *filter,
-				     const guint8 *next, const guint8 *end,
-				     gint64 *time)
+/*
+ * Return the first record that the filter does not accept without a search in a
+ * table, or end.
+ */
+static ALWAYS_INLINE const guint8 *skip_known(const KmtRecordFilter *filter,
+					      KmtRecordTests tests,
+					      const guint8 *next,
+					      const guint8 *end, gint64 *time)
 {
 	const guint32 first_head = filter->first_head;
 	const guint32 last_head = filter->last_head;
-	const gboolean has_owners = filter->has_owners;
 	const guint stride = filter->stride;
 	gint64 now = *time;
 
@@ -158,11 +123,99 @@ const guint8 *kmt_record_filter_skip(KmtRecordFilter *filter,
 			       !(right_sizes & 1) || !event->ptr ||
 			       event->timestamp < now))
 			break;
-		if (has_owners &&
-		    G_UNLIKELY(!is_right_owner(filter, next, head & 1)))
+		if (tests.owners &&
+		    G_UNLIKELY(!is_right_owner(filter, tests, next, head & 1)))
 			break;
 		now = event->timestamp;
 	}
 	*time = now;
+	return next;
+}
+
+/* Whether the table has a task does not depend on the time. */
+static gboolean learn_task(KmtRecordFilter *filter, guint32 pid)
+{
+	KmtInputNameConfidence class;
+
+	if (kmt_number_set_contains(&filter->tasks, pid))
+		return FALSE;
+	kmt_input_tables_task_name(filter->tables, pid, 0, &class);
+	if (class == KMT_INPUT_NAME_UNKNOWN)
+		return FALSE;
+	kmt_number_set_add(&filter->tasks, pid);
+	return TRUE;
+}
+
+static gboolean learn_stack(KmtRecordFilter *filter, guint32 stack)
+{
+	guint n;
+
+	if (kmt_number_set_contains(&filter->stacks, stack) ||
+	    !kmt_input_tables_stack(filter->tables, stack, &n))
+		return FALSE;
+	kmt_number_set_add(&filter->stacks, stack);
+	return TRUE;
+}
+
+static gboolean learn_cache(KmtRecordFilter *filter, guint number)
+{
+	KmtInputCache *known = &filter->caches[number % KMT_KNOWN_CACHES];
+	const KmtInputCache *cache;
+
+	if (known->number == number)
+		return FALSE;
+	cache = kmt_input_tables_cache(filter->tables, number);
+	if (cache)
+		*known = *cache;
+	return cache != NULL;
+}
+
+/*
+ * Search the tables for what a record names. Return whether something was found
+ * that the filter did not know.
+ */
+static gboolean learn(KmtRecordFilter *filter, const guint8 *record)
+{
+	const RawOwnerEvent *event = (const RawOwnerEvent *)record;
+	gboolean found = FALSE;
+
+	if (!filter->tests.owners)
+		return FALSE;
+	if (filter->tests.caches)
+		found |= learn_cache(filter, event->cache);
+	if (filter->tests.tasks)
+		found |= learn_task(filter, event->pid);
+	if (filter->tests.stacks)
+		found |= learn_stack(filter,
+				     ((const RawStackEvent *)record)->stack);
+	return found;
+}
+
+/* Call skip_known() with constants, if the tests are usual ones. The tests of
+ * what to test would take 7 instructions of a record with owner fields. */
+static const guint8 *skip_usual(const KmtRecordFilter *filter,
+				const guint8 *next, const guint8 *end,
+				gint64 *time)
+{
+	static const KmtRecordTests version_1 = {FALSE},
+				    owners = {TRUE, TRUE, TRUE, FALSE},
+				    stacks = {TRUE, TRUE, TRUE, TRUE};
+	const KmtRecordTests tests = filter->tests;
+
+	if (!tests.owners)
+		return skip_known(filter, version_1, next, end, time);
+	if (!tests.caches || !tests.tasks)
+		return skip_known(filter, tests, next, end, time);
+	return tests.stacks ? skip_known(filter, stacks, next, end, time)
+			    : skip_known(filter, owners, next, end, time);
+}
+
+const guint8 *kmt_record_filter_skip(KmtRecordFilter *filter,
+				     const guint8 *next, const guint8 *end,
+				     gint64 *time)
+{
+	do
+		next = skip_usual(filter, next, end, time);
+	while (next != end && learn(filter, next));
 	return next;
 }

@@ -8,23 +8,20 @@
 #ifndef KMEMTRACE_CHECK_RECORD_FILTER_H
 #define KMEMTRACE_CHECK_RECORD_FILTER_H
 
+#include "check/number-set.h"
 #include "lib/input/name-tables.h"
-
-/* log2 of the size of KmtKnownNumbers. */
-#define KMT_KNOWN_NUMBER_BITS 10
 
 /* Number of caches that a filter stores. */
 #define KMT_KNOWN_CACHES 256
 
-/*
- * Numbers that were found in a table, at the index of their hash. 0 is always
- * known, because it means the idle task, or no stack.
- */
+/* What is tested besides the fields of version 1: the owner fields, and the
+ * tables to which they and the stack refer. */
 typedef struct {
-	guint32 numbers[1 << KMT_KNOWN_NUMBER_BITS];
-} KmtKnownNumbers;
+	gboolean owners;
+	gboolean caches, tasks, stacks;
+} KmtRecordTests;
 
-/* The properties of a file on which the test depends. */
+/* The properties of a capture on which the test depends. */
 typedef struct {
 	const KmtInputTables *tables;
 	guint32 first_head; /* head of an ALLOC of type 0; see record-filter.c
@@ -32,18 +29,21 @@ typedef struct {
 	guint32 last_head;  /* largest head of an ALLOC or FREE, less first_head
 			     */
 	guint stride;	    /* distance of the records in bytes */
-	gboolean has_owners;
-	gboolean checks_caches, checks_tasks, checks_stacks;
+	KmtRecordTests tests;
 	/* Results of searches in the tables, which take longer. A cache is at
 	 * the index of its number modulo the size. */
-	KmtKnownNumbers tasks, stacks;
+	KmtNumberSet tasks, stacks;
 	KmtInputCache caches[KMT_KNOWN_CACHES];
 } KmtRecordFilter;
 
-/* Initialise a filter for the records of file. tables must outlive it. */
-void kmt_record_filter_init(KmtRecordFilter *filter,
-			    const KmtInputCpuFile *file,
-			    const KmtInputTables *tables);
+/*
+ * Create a filter for the records of a capture. tables must outlive the filter.
+ * The caller frees the filter.
+ */
+KmtRecordFilter *kmt_record_filter_new(const KmtInputCapture *capture,
+				       const KmtInputTables *tables);
+void kmt_record_filter_free(KmtRecordFilter *filter);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtRecordFilter, kmt_record_filter_free)
 
 /*
  * Return the first rejected record of those from next to end, or end if there

@@ -28,6 +28,7 @@ import import_events as ev  # noqa: E402  # pylint: disable=wrong-import-positio
 import mkcapture  # noqa: E402  # pylint: disable=wrong-import-position
 import perf_files as perf  # noqa: E402  # pylint: disable=wrong-import-position
 import trace_dat_files as dat  # noqa: E402  # pylint: disable=wrong-import-position
+import zstd_frames  # noqa: E402  # pylint: disable=wrong-import-position
 
 HEAD = "# SPDX-License-Identifier: GPL-2.0-or-later\n"
 # Limits and texts of a container: see fuzz/container.h.
@@ -166,6 +167,21 @@ def seeds_input():
             capture = mkcapture.Capture()
             capture.add(0, packed)
             yield container(capture, options)
+
+
+def seeds_frames():
+    """Yield files of frames, with other frames between them, cut and damaged."""
+    records = b"".join(mkcapture.alloc(t, 64 * t) for t in range(1, 20))
+    whole = zstd_frames.frames(records, 224, padding=False)
+    for packed in (whole, zstd_frames.frames(records, 504, padding=False),
+                   zstd_frames.frames(records, 99, padding=False),
+                   zstd_frames.frame(b"") + zstd_frames.skippable(b"x", 3) + whole,
+                   zstd_frames.repeated(1, 560) + zstd_frames.frame(records)):
+        for choice in (0, 0x55, 0xff):
+            yield bytes([choice]) + packed
+    yield b"\3" + whole[:-60]
+    yield b"\3" + whole[:700] + bytes(20) + whole[720:]
+    yield b"\3" + whole[:700] + b"\0" + whole[701:]
 
 
 def seeds_report():
@@ -339,7 +355,7 @@ def seeds_tracedat():
 SEEDS = {"trace": seeds_trace, "input": seeds_input, "report": seeds_report,
          "match": seeds_match, "options": seeds_options,
          "kallsyms": seeds_kallsyms, "perfdata": seeds_perfdata,
-         "tracedat": seeds_tracedat}
+         "tracedat": seeds_tracedat, "frames": seeds_frames}
 
 
 def main(args):

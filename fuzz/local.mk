@@ -20,9 +20,13 @@ FUZZ_REPORT_CFLAGS = \
 	-DFUZZ_WRAPPERS='"$(abs_top_srcdir)/lib/symbols/wrappers.list"'
 FUZZ_LINK = $(AM_LDFLAGS) -fsanitize=fuzzer
 
-EXTRA_PROGRAMS = fuzz/input fuzz/kallsyms fuzz/match fuzz/options \
+EXTRA_PROGRAMS = fuzz/frames fuzz/input fuzz/kallsyms fuzz/match fuzz/options \
 	fuzz/perfdata fuzz/report fuzz/trace fuzz/tracedat
 CLEANFILES += $(EXTRA_PROGRAMS)
+fuzz_frames_SOURCES = fuzz/fuzz-frames.c $(FUZZ_EXERCISE_SOURCES)
+fuzz_frames_CFLAGS = $(FUZZ_COMPILE)
+fuzz_frames_LDFLAGS = $(FUZZ_LINK)
+fuzz_frames_LDADD = $(KMT_MATCH_LIBS)
 fuzz_input_SOURCES = fuzz/fuzz-input.c $(FUZZ_CONTAINER_SOURCES) \
 	$(FUZZ_EXERCISE_SOURCES)
 fuzz_input_CFLAGS = $(FUZZ_COMPILE)
@@ -54,9 +58,9 @@ fuzz_perfdata_SOURCES = fuzz/fuzz-perfdata.c fuzz/scratch.c fuzz/scratch.h \
 	import/perf-stream.c import/perf-stream.h \
 	import/perf-zstd.c import/perf-zstd.h \
 	import/import-stacks.c import/import-stacks.h
-fuzz_perfdata_CFLAGS = $(FUZZ_COMPILE) $(GMODULE_CFLAGS)
+fuzz_perfdata_CFLAGS = $(FUZZ_COMPILE) $(LIBZSTD_CFLAGS)
 fuzz_perfdata_LDFLAGS = $(FUZZ_LINK)
-fuzz_perfdata_LDADD = $(GMODULE_LIBS) $(GLIB_LIBS)
+fuzz_perfdata_LDADD = lib/base/libbase.a $(GMODULE_LIBS) $(GLIB_LIBS)
 fuzz_report_SOURCES = fuzz/fuzz-report.c $(FUZZ_CONTAINER_SOURCES) \
 	$(FUZZ_EXERCISE_SOURCES) $(FUZZ_REPORT_SOURCES)
 fuzz_report_CFLAGS = $(FUZZ_COMPILE) $(FUZZ_REPORT_CFLAGS)
@@ -85,6 +89,7 @@ fuzz_tracedat_LDADD = $(KMT_MATCH_LIBS)
 EXTRA_DIST += \
 	fuzz/README.md \
 	fuzz/corpus.py \
+	fuzz/corpus/frames.list \
 	fuzz/corpus/input.list \
 	fuzz/corpus/kallsyms.list \
 	fuzz/corpus/match.list \

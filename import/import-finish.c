@@ -8,6 +8,7 @@
 #include "import/import-private.h"
 #include "import/import-stacks.h"
 #include "lib/capture/error.h"
+#include "lib/capture/meta.h"
 #include "lib/tracepoints/learned-names.h"
 
 #define META_FORMAT 1
@@ -25,6 +26,7 @@ static gboolean finish_cpu(KmtImport *import, guint number, GError **error)
 {
 	KmtImportCpu *cpu = import->cpus->pdata[number];
 	g_autofree char *group = g_strdup_printf("cpu%u", number);
+	KmtCaptureCpuFrames frames;
 	int r;
 
 	if (!cpu)
@@ -38,6 +40,8 @@ static gboolean finish_cpu(KmtImport *import, guint number, GError **error)
 	g_key_file_set_uint64(import->meta, group, "events", cpu->records);
 	g_key_file_set_uint64(import->meta, group, "bytes",
 			      kmt_capture_cpu_writer_written(cpu->writer));
+	if (kmt_capture_cpu_writer_frames(cpu->writer, &frames))
+		kmt_capture_meta_set_frames(import->meta, number, &frames);
 	if (!import->figures.lost_more && !import->figures.not_reported)
 		g_key_file_set_uint64(import->meta, group, "overruns",
 				      cpu->has_total

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "import/import-options.h"
+#include "lib/capture/zstd-encoder.h"
 #include "lib/cli/cli.h"
 #include "lib/cli/color.h"
 
@@ -31,6 +32,15 @@ void kmt_import_options_clear(KmtImportOptions *o)
 	"Exit status: 0 if all was imported, 1 if nothing was imported, 2 if " \
 	"the input is\ndamaged and only its undamaged part was imported.\n"
 
+/* GOptionArgFunc of --compress[=LEVEL]; data is no object of the caller. */
+static int compress_level;
+
+static gboolean parse_compress(const char *name, const char *text,
+			       gpointer data, GError **error)
+{
+	return kmt_zstd_parse_level(text, &compress_level, error);
+}
+
 GOptionContext *kmt_import_options_parse(char **argv, KmtImportOptions *o,
 					 GError **error)
 {
@@ -56,6 +66,11 @@ GOptionContext *kmt_import_options_parse(char **argv, KmtImportOptions *o,
 		 "Search perf's build-id cache in DIR for the symbols of an "
 		 "earlier kernel (default: ~/.debug)",
 		 "DIR"},
+		{"compress", 0, G_OPTION_FLAG_OPTIONAL_ARG,
+		 G_OPTION_ARG_CALLBACK, (gpointer)parse_compress,
+		 "Compress the records by zstd with LEVEL from 1 to 19 "
+		 "(default: 1), into cpu<n>.out.zst",
+		 "LEVEL"},
 		{"force", 'f', 0, G_OPTION_ARG_NONE, &o->force,
 		 "Replace an existing capture in OUTDIR when the import is "
 		 "complete",
@@ -83,5 +98,6 @@ GOptionContext *kmt_import_options_parse(char **argv, KmtImportOptions *o,
 	g_option_context_set_summary(context, HELP_SUMMARY);
 	g_option_context_set_description(context, HELP_DESCRIPTION);
 	rest = kmt_cli_parse(context, entries, argv, error);
+	o->compress_level = compress_level;
 	return rest ? g_steal_pointer(&context) : NULL;
 }

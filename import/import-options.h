@@ -21,6 +21,7 @@ typedef struct {
 	char *proc;
 	char *sys;
 	char *stall;
+	int compress_level; /* of zstd; 0: write uncompressed files */
 	char **operands;
 } KmtImportOptions;
 

@@ -35,9 +35,12 @@
 gboolean kmt_import_set_write_error(const KmtImport *import, guint cpu,
 				    int code, GError **error)
 {
+	g_autofree char *name =
+		kmt_capture_writer_cpu_name(import->output, cpu);
+
 	kmt_capture_set_errno(error, kmt_capture_write_error_code(-code), -code,
-			      "cannot write %s/cpu%u.out",
-			      kmt_capture_writer_path(import->output), cpu);
+			      "cannot write %s/%s",
+			      kmt_capture_writer_path(import->output), name);
 	return FALSE;
 }
 

@@ -55,7 +55,7 @@ import_kmemtrace_import_SOURCES += $(KMT_IMPORT_CTF)
 else
 EXTRA_import_kmemtrace_import_SOURCES += $(KMT_IMPORT_CTF)
 endif
-import_kmemtrace_import_CFLAGS = $(AM_CFLAGS) $(GMODULE_CFLAGS) $(TRACEEVENT_CFLAGS) \
+import_kmemtrace_import_CFLAGS = $(AM_CFLAGS) $(LIBZSTD_CFLAGS) $(TRACEEVENT_CFLAGS) \
 	$(LIBARCHIVE_CFLAGS) $(BABELTRACE2_CFLAGS)
 import_kmemtrace_import_LDADD = $(KMT_TRACEPOINTS_LIBS) $(KMT_INPUT_LIBS) \
 	$(KMT_CLI_LIBS) $(BABELTRACE2_LIBS)

@@ -68,6 +68,10 @@ static const char *advice(const GError *error)
 	case KMT_DAEMON_ERROR_RESOURCES:
 		return "free some memory, or raise the limits of 'ulimit': "
 		       "each CPU of the recording takes 80 KB and an open file";
+	case KMT_DAEMON_ERROR_NO_ZSTD:
+		return "install libzstd1 (libzstd; to build kmemtrace-import, "
+		       "libzstd-dev or libzstd-devel), or import without "
+		       "--compress";
 	case KMT_DAEMON_ERROR_DISK_FULL:
 		return "make room there, or choose a directory on another "
 		       "file system";
@@ -395,6 +399,11 @@ static int run(const KmtImportOptions *o, guint cpus)
 	output = kmt_capture_writer_open(
 		o->operands[g_strv_length(o->operands) - 1], &directory,
 		&error);
+	if (output && o->compress_level &&
+	    !kmt_capture_writer_compress(output, o->compress_level, &error)) {
+		kmt_capture_writer_undo(output);
+		g_clear_pointer(&output, kmt_capture_writer_close);
+	}
 	if (!output) {
 		kmt_import_watch_free(watch);
 		return fail(error);

@@ -1,83 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
-#include <gmodule.h>
-
 #include "import/import.h"
 #include "import/perf-zstd.h"
-#include "lib/base/dlopen-note.h"
-
-/* The ABI of the functions and structs below is stable since zstd 1.0. */
-#define SONAME "libzstd.so.1"
-
-KMT_DLOPEN_NOTE("zstd", "Reads recordings of perf record -z", "suggested",
-		SONAME);
+#include "lib/base/libzstd.h"
 
 #define CHUNK_BYTES ((gsize)64 * 1024)
 
-typedef struct {
-	const void *data;
-	size_t size;
-	size_t position;
-} InBuffer;
-
-typedef struct {
-	void *data;
-	size_t size;
-	size_t position;
-} OutBuffer;
-
-static struct {
-	void *(*create)(void);
-	size_t (*destroy)(void *stream);
-	size_t (*decompress)(void *stream, OutBuffer *out, InBuffer *in);
-	unsigned (*is_error)(size_t result);
-} library;
-
-struct KmtPerfZstd {
-	void *stream;
-};
-
-static gboolean load(GError **error)
+static gboolean check_library(GError **error)
 {
-	static const struct {
-		const char *name;
-		gpointer *function;
-	} functions[] = {
-		{"ZSTD_createDStream", (gpointer *)&library.create},
-		{"ZSTD_freeDStream", (gpointer *)&library.destroy},
-		{"ZSTD_decompressStream", (gpointer *)&library.decompress},
-		{"ZSTD_isError", (gpointer *)&library.is_error},
-	};
-	GModule *module = g_module_open(SONAME, G_MODULE_BIND_LAZY);
-	gboolean found = module != NULL;
+	g_autoptr(GError) reason = NULL;
 
-	for (gsize i = 0; found && i < G_N_ELEMENTS(functions); i++)
-		found = g_module_symbol(module, functions[i].name,
-					functions[i].function);
-	if (found) {
-		g_module_make_resident(module);
+	if (kmt_libzstd_check(&reason))
 		return TRUE;
-	}
-	if (module)
-		g_module_close(module);
-	library.create = NULL;
 	g_set_error(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_NO_LIBRARY,
-		    "perf record -z compressed it, and " SONAME " cannot be "
-		    "loaded: install libzstd1 (libzstd), or convert it first: "
+		    "perf record -z compressed it, and %s: install libzstd1 "
+		    "(libzstd), or convert it first: "
 		    "perf data convert -i perf.data --to-ctf ctf && "
-		    "kmemtrace-import ctf OUTDIR");
+		    "kmemtrace-import ctf OUTDIR",
+		    reason->message);
 	return FALSE;
 }
 
+#ifdef HAVE_LIBZSTD
+
+struct KmtPerfZstd {
+	const KmtLibzstd *lib;
+	ZSTD_DStream *stream;
+};
+
 KmtPerfZstd *kmt_perf_zstd_new(GError **error)
 {
+	const KmtLibzstd *lib;
+	ZSTD_DStream *stream;
 	KmtPerfZstd *zstd;
-	void *stream;
 
-	if (!library.create && !load(error))
+	if (!check_library(error))
 		return NULL;
-	stream = library.create();
+	lib = kmt_libzstd_get(NULL);
+	stream = lib->ZSTD_createDStream();
 	if (!stream) {
 		kmt_import_fail(error, "it is compressed, and there is too "
 				       "little memory to decompress it: free "
@@ -85,6 +46,7 @@ KmtPerfZstd *kmt_perf_zstd_new(GError **error)
 		return NULL;
 	}
 	zstd = g_new0(KmtPerfZstd, 1);
+	zstd->lib = lib;
 	zstd->stream = stream;
 	return zstd;
 }
@@ -93,7 +55,7 @@ void kmt_perf_zstd_free(KmtPerfZstd *zstd)
 {
 	if (!zstd)
 		return;
-	library.destroy(zstd->stream);
+	zstd->lib->ZSTD_freeDStream(zstd->stream);
 	g_free(zstd);
 }
 
@@ -101,27 +63,28 @@ gboolean kmt_perf_zstd_append(KmtPerfZstd *zstd, const guint8 *data,
 			      gsize n_bytes, gsize max_bytes, GByteArray *out,
 			      GError **error)
 {
-	InBuffer in = {data, n_bytes, 0};
+	ZSTD_inBuffer in = {data, n_bytes, 0};
 	gsize before = out->len, added = 0;
 	gboolean full = TRUE;
 
 	/* A full chunk can mean that more output is pending although all input
 	 * was consumed. */
-	while (in.position < in.size || full) {
-		OutBuffer chunk = {NULL, CHUNK_BYTES, 0};
-		gsize position_before = in.position;
+	while (in.pos < in.size || full) {
+		ZSTD_outBuffer chunk = {NULL, CHUNK_BYTES, 0};
+		gsize position_before = in.pos;
 		size_t result;
 
 		g_byte_array_set_size(out,
 				      (guint)(before + added + CHUNK_BYTES));
-		chunk.data = out->data + before + added;
-		result = library.decompress(zstd->stream, &chunk, &in);
-		added += chunk.position;
-		full = chunk.position == chunk.size;
+		chunk.dst = out->data + before + added;
+		result = zstd->lib->ZSTD_decompressStream(zstd->stream, &chunk,
+							  &in);
+		added += chunk.pos;
+		full = chunk.pos == chunk.size;
 		g_byte_array_set_size(out, (guint)(before + added));
-		if (library.is_error(result) || added > max_bytes ||
-		    (chunk.position == 0 && in.position == position_before &&
-		     in.position < in.size))
+		if (zstd->lib->ZSTD_isError(result) || added > max_bytes ||
+		    (chunk.pos == 0 && in.pos == position_before &&
+		     in.pos < in.size))
 			return kmt_import_fail(
 				error, "it is damaged: a compressed record "
 				       "cannot be decompressed: copy it again, "
@@ -129,3 +92,26 @@ gboolean kmt_perf_zstd_append(KmtPerfZstd *zstd, const guint8 *data,
 	}
 	return TRUE;
 }
+
+#else
+
+KmtPerfZstd *kmt_perf_zstd_new(GError **error)
+{
+	check_library(error);
+	return NULL;
+}
+
+/* Without a decompressor, nothing calls the other function. */
+
+void kmt_perf_zstd_free(KmtPerfZstd *zstd)
+{
+}
+
+gboolean kmt_perf_zstd_append(KmtPerfZstd *zstd, const guint8 *data,
+			      gsize n_bytes, gsize max_bytes, GByteArray *out,
+			      GError **error)
+{
+	return FALSE;
+}
+
+#endif

@@ -35,10 +35,11 @@ typedef struct {
 	const KmtCliSignals *signals; /* blocked by main() */
 	const char *proc;
 	const char *sys;
-	double seconds;	   /* time to record; 0: no limit */
-	gboolean force;	   /* replace an existing capture */
-	gboolean snapshot; /* save a snapshot; see snapshot-capture.h */
-	gboolean quiet;	   /* draw no live line */
+	double seconds;	    /* time to record; 0: no limit */
+	gboolean force;	    /* replace an existing capture */
+	int compress_level; /* of zstd; 0: write uncompressed files */
+	gboolean snapshot;  /* save a snapshot; see snapshot-capture.h */
+	gboolean quiet;	    /* draw no live line */
 } KmtdSessionOptions;
 
 /*

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <kmemtrace_abi.h>
@@ -21,9 +22,6 @@
  * variables on its stack.
  */
 #define STACK_BYTES (256 * 1024)
-
-/* Upper bound of the size of a record. */
-#define KMT_RECORD_BYTES_MAX 256
 
 /* Bytes that a reader reads for a tick, unless no records are left before. */
 #define TICK_BYTES (1024 * 1024)
@@ -116,7 +114,7 @@ static void append_lost(KmtdReader *reader, const KmtdCpuStreamBatch *batch)
 {
 	union {
 		struct kmemtrace_event_lost lost;
-		guint8 bytes[KMT_RECORD_BYTES_MAX];
+		guint8 bytes[KMT_CAPTURE_RECORD_BYTES_MAX];
 	} record = {.lost = {
 			    .event_id = KMEMTRACE_EVENT_LOST,
 			    .event_size = (__u16)reader->record_bytes,
@@ -259,8 +257,9 @@ static void report_write_error(KmtdReader *reader, int error)
 }
 
 /*
- * Sleep until the stream has records, its timeout expires, or the main thread
- * wakes the reader. Return FALSE if the file of the CPU disappeared.
+ * Sleep until the stream has records, its timeout or the deadline of buffered
+ * records expires, or the main thread wakes the reader. Return FALSE if the
+ * file of the CPU disappeared.
  * @was_spurious: the last wakeup brought no records.
  */
 static bool wait_for_records(KmtdReader *reader, bool was_spurious)
@@ -273,12 +272,17 @@ static bool wait_for_records(KmtdReader *reader, bool was_spurious)
 		 .events = POLLIN},
 	};
 	int pause_ms = was_spurious ? SPURIOUS_WAIT_MS : stream->pause_ms;
+	int wait_ms = kmt_capture_cpu_writer_wait_ms(reader->writer);
+
+	if (wait_ms < 0 ||
+	    (stream->timeout_ms >= 0 && stream->timeout_ms < wait_ms))
+		wait_ms = stream->timeout_ms;
 
 	if (pause_ms > 0 && poll(fds, 1, pause_ms) > 0)
 		fds[1].revents = 0;
 	/* A signal that the main thread does not block may end poll() early,
 	 * which does no harm. */
-	else if (poll(fds, G_N_ELEMENTS(fds), stream->timeout_ms) < 0)
+	else if (poll(fds, G_N_ELEMENTS(fds), wait_ms) < 0)
 		return true;
 	/* Reset the counter to 0. The caller checks the flags afterwards. */
 	if (fds[0].revents)
@@ -310,6 +314,18 @@ static void finish_tick(KmtdReader *reader, guint64 number, bool is_behind)
 		wake(reader->notify_fd);
 }
 
+/* Register the threads of the reader with the source, which omits the events
+ * that they cause. */
+static void attach(KmtdReader *reader)
+{
+	pid_t thread = kmt_capture_cpu_writer_thread(reader->writer);
+
+	reader->stream->class->attach(reader->stream,
+				      (pid_t)syscall(SYS_gettid));
+	if (thread)
+		reader->stream->class->attach(reader->stream, thread);
+}
+
 static void *reader_thread(void *data)
 {
 	KmtdReader *reader = data;
@@ -317,7 +333,7 @@ static void *reader_thread(void *data)
 	bool polled = false;
 
 	if (reader->stream->class->attach)
-		reader->stream->class->attach(reader->stream);
+		attach(reader);
 	for (;;) {
 		/* Load the flags before drain(): once a flag is seen, the
 		 * following drain() is the last one. */
@@ -329,6 +345,9 @@ static void *reader_thread(void *data)
 		bool all = stop || gone || (stream->was_off && !polled);
 		bool is_behind = false;
 
+		/* Nothing is lost while tracing is off. */
+		kmt_capture_cpu_writer_take_time(
+			reader->writer, stop || (stream->was_off && !polled));
 		if (all || !stream->read_at_end)
 			n = drain(reader, all, is_tick, &is_behind);
 		if (n < 0) {
@@ -466,6 +485,7 @@ void kmtd_reader_gone(KmtdReader *reader)
 void kmtd_reader_abandon(KmtdReader *reader)
 {
 	atomic_store(&reader->abandon, true);
+	kmt_capture_cpu_writer_abandon(reader->writer);
 	wake(reader->wake_fd);
 }
 

@@ -44,13 +44,15 @@ static gboolean directory_write_meta(KmtdOutput *output, GKeyFile *meta,
 static GError *directory_write_error(const KmtdOutput *output, guint cpu,
 				     int errnum, guint64 unsaved)
 {
+	g_autofree char *name =
+		kmt_capture_writer_cpu_name(output->directory, cpu);
 	GError *error = NULL;
 
 	kmt_capture_set_errno(
 		&error, kmt_capture_write_error_code(errnum), errnum,
-		"cannot write %s/cpu%u.out (%" G_GUINT64_FORMAT
+		"cannot write %s/%s (%" G_GUINT64_FORMAT
 		" bytes of trace were not saved)",
-		kmt_capture_writer_path(output->directory), cpu, unsaved);
+		kmt_capture_writer_path(output->directory), name, unsaved);
 	return error;
 }
 

@@ -115,6 +115,9 @@ static const char *const advice[KMT_DAEMON_N_ERRORS] = {
 	[KMT_DAEMON_ERROR_STREAM] =
 		"--stream needs a pipe, a socket, or a file that the program "
 		"which starts kmemtraced has opened for writing",
+	[KMT_DAEMON_ERROR_NO_ZSTD] =
+		"install libzstd1 (libzstd; to build kmemtraced, libzstd-dev "
+		"or libzstd-devel), or record without --compress",
 };
 
 /*

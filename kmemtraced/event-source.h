@@ -29,8 +29,8 @@ typedef struct {
 
 /* Operations of a stream, which supplies the records of one CPU. */
 typedef struct {
-	/* Register the calling thread as the reader. May be NULL. */
-	void (*attach)(KmtdCpuStream *stream);
+	/* Register a thread of the reader by its id. May be NULL. */
+	void (*attach)(KmtdCpuStream *stream, pid_t thread);
 	/*
 	 * Copy records to the @n_bytes bytes at @to. Return the number of bytes
 	 * copied, or -errno on a read error. Without @all, 0 means that there

@@ -237,7 +237,7 @@ KmtdSource *kmtd_ftrace_open(const KmtdSourceOptions *options, GError **error)
 	ftrace->proc = g_strdup(options->proc);
 	ftrace->buffer_kb = options->buffer_kb;
 	ftrace->warning = options->warning;
-	/* Register the calling thread. Each reader thread registers itself in
+	/* Register the calling thread. Each reader registers its threads with
 	 * stream_attach(). */
 	kmtd_own_tasks_add(&ftrace->tasks, (gint32)syscall(SYS_gettid));
 	if (!kmtd_ring_format_can_read(error))

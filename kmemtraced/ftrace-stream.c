@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <kmemtrace_abi.h>
@@ -30,10 +29,10 @@
  */
 #define EVENT_MAX_BYTES 256
 
-static void stream_attach(KmtdCpuStream *stream)
+static void stream_attach(KmtdCpuStream *stream, pid_t thread)
 {
 	kmtd_own_tasks_add(&((KmtdFtraceStream *)stream)->ftrace->tasks,
-			   (gint32)syscall(SYS_gettid));
+			   thread);
 }
 
 /*

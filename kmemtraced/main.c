@@ -18,6 +18,7 @@
 #include "kmemtraced/tracefs-instance.h"
 #include "kmemtraced/capture-session.h"
 #include "kmemtraced/initramfs.h"
+#include "lib/capture/zstd-encoder.h"
 #include "lib/cli/signals.h"
 #include "kmemtraced/snapshot-capture.h"
 
@@ -161,17 +162,18 @@ static struct {
 	gboolean children, keep_own, no_recover, stacks, force, snapshot,
 		version;
 	guint stack_depth;
+	int compress_level;
 } given;
 
-/* GOptionArgFunc of --stacks[=DEPTH]. */
+/* GOptionArgFunc of --stacks[=DEPTH]. An empty text selects the default. */
 static gboolean parse_stacks(const char *name, const char *text, gpointer data,
 			     GError **error)
 {
 	guint64 depth = 0;
 
 	given.stacks = TRUE;
-	if (text && !g_ascii_string_to_unsigned(text, 10, 1, STACK_DEPTH_MAX,
-						&depth, NULL)) {
+	if (*text && !g_ascii_string_to_unsigned(text, 10, 1, STACK_DEPTH_MAX,
+						 &depth, NULL)) {
 		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
 			    "--stacks '%s' is not a number of callers from 1 "
 			    "to %d",
@@ -180,6 +182,13 @@ static gboolean parse_stacks(const char *name, const char *text, gpointer data,
 	}
 	given.stack_depth = (guint)depth;
 	return TRUE;
+}
+
+/* GOptionArgFunc of --compress[=LEVEL]. */
+static gboolean parse_compress(const char *name, const char *text,
+			       gpointer data, GError **error)
+{
+	return kmt_zstd_parse_level(text, &given.compress_level, error);
 }
 
 static const GOptionEntry entries[] = {
@@ -223,6 +232,11 @@ static const GOptionEntry entries[] = {
 	 "Record the call stack of each event, with at most DEPTH callers "
 	 "(default: 32)",
 	 "DEPTH"},
+	{"compress", 0, G_OPTION_FLAG_OPTIONAL_ARG, G_OPTION_ARG_CALLBACK,
+	 (gpointer)parse_compress,
+	 "Compress the records by zstd with LEVEL from 1 to 19 (default: 1), "
+	 "into cpu<n>.out.zst",
+	 "LEVEL"},
 	{"no-recover", 0, 0, G_OPTION_ARG_NONE, &given.no_recover,
 	 "bpf: only count the events that the kernel skips; an event then "
 	 "takes less time",
@@ -271,9 +285,10 @@ static int parse_stream(const char *text)
 	if (has_command && fd <= STDOUT_FILENO)
 		fail_usage("--stream '%s' is a descriptor of the command",
 			   text);
-	if (given.directory || given.force || given.snapshot || given.initramfs)
+	if (given.directory || given.force || given.snapshot ||
+	    given.initramfs || given.compress_level)
 		fail_usage("--stream writes no capture, and excludes -D, -f, "
-			   "-S and --initramfs");
+			   "-S, --compress and --initramfs");
 	(void)fcntl((int)fd, F_SETFD, FD_CLOEXEC);
 	return (int)fd;
 }
@@ -294,7 +309,7 @@ static void check_options(gboolean pids)
 	     given.no_recover || given.stacks ||
 	     (source && !g_str_equal(source, "relay"))))
 		fail_usage("-S saves a snapshot of kmemtrace, and takes no "
-			   "other options than -D, -r, -f and -q");
+			   "other options than -D, -r, -f, --compress and -q");
 	for (char **glob = given.cgroups; glob && *glob; glob++)
 		if (**glob != '/' || strpbrk(*glob, ", \t\n"))
 			fail_usage("--cgroup '%s' does not match paths: a glob "
@@ -382,6 +397,7 @@ static void parse_options(char **argv, GArray *pids,
 	options->sys = given.sys ? given.sys : "/sys";
 	options->force = given.force;
 	options->snapshot = given.snapshot;
+	options->compress_level = given.compress_level;
 	options->quiet = quiet;
 }
 

@@ -83,7 +83,9 @@ static gboolean open_directory(KmtdSession *session, GError **error)
 	if (!writer)
 		return FALSE;
 	session->output = kmtd_output_to_directory(writer);
-	return TRUE;
+	return !session->options->compress_level ||
+	       kmt_capture_writer_compress(
+		       writer, session->options->compress_level, error);
 }
 
 static gboolean open_output(KmtdSession *session, GError **error)
@@ -184,6 +186,13 @@ gboolean kmtd_session_prepare(KmtdSession *session, GError **error)
 	if (session->output->class->begin)
 		session->output->class->begin(session->output, session->source);
 	/*
+	 * Raise the priority if permitted; a failure is ignored. The readers,
+	 * and the threads that compress, inherit the priority: they must run
+	 * before the tasks that fill the buffers. This thread must run before
+	 * tasks that keep a CPU busy when tracing has to be switched off.
+	 */
+	(void)setpriority(PRIO_PROCESS, 0, NICE);
+	/*
 	 * Write kmemtrace.meta before the CPU files. A later kmemtraced does
 	 * not replace a directory with CPU files but without kmemtrace.meta,
 	 * because it does not recognise a capture there.
@@ -199,13 +208,6 @@ gboolean kmtd_session_prepare(KmtdSession *session, GError **error)
 	/* Lock the memory if the limits permit. A failure is ignored, as in the
 	 * CPU file writer. */
 	(void)mlockall(MCL_CURRENT);
-	/*
-	 * Raise the priority if permitted; a failure is ignored. The readers
-	 * inherit the priority: they must run before the tasks that fill the
-	 * buffers. This thread must run before tasks that keep a CPU busy when
-	 * tracing has to be switched off.
-	 */
-	(void)setpriority(PRIO_PROCESS, 0, NICE);
 	return TRUE;
 }
 

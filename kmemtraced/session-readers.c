@@ -110,7 +110,7 @@ guint64 kmtd_session_bytes_written(KmtdSession *session)
 	guint64 n = 0;
 
 	for (guint i = 0; i < session->readers->len; i++)
-		n += kmt_capture_cpu_writer_written(
+		n += kmt_capture_cpu_writer_file_bytes(
 			kmtd_reader_file_writer(session->readers->pdata[i]));
 	return n;
 }

@@ -86,6 +86,8 @@ static void collect_figures(KmtdSession *session, KmtdSummary *summary)
 		kmt_capture_meta_set_cpu(session->meta, cpu.cpu, cpu.bytes,
 					 summary->lost_known ? &cpu.lost
 							     : NULL);
+		kmtd_summary_add_frames(summary, session->meta, cpu.cpu,
+					kmtd_reader_file_writer(reader));
 		g_array_append_val(summary->cpus, cpu);
 		summary->bytes += cpu.bytes;
 	}

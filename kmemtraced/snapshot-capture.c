@@ -221,10 +221,12 @@ static gboolean make_meta(Snapshot *snapshot, KmtdSummary *summary,
 static gboolean write_failed(Snapshot *snapshot, const SnapshotCpu *cpu, int r,
 			     GError **error)
 {
+	g_autofree char *name =
+		kmt_capture_writer_cpu_name(snapshot->output, cpu->cpu);
+
 	kmt_capture_set_errno(error, kmt_capture_write_error_code(-r), -r,
-			      "cannot write %s/cpu%u.out",
-			      kmt_capture_writer_path(snapshot->output),
-			      cpu->cpu);
+			      "cannot write %s/%s",
+			      kmt_capture_writer_path(snapshot->output), name);
 	return FALSE;
 }
 
@@ -238,6 +240,7 @@ static gboolean save_cpu(Snapshot *snapshot, SnapshotCpu *cpu, gsize subbuf,
 						  subbuf, error);
 	if (!cpu->writer)
 		return FALSE;
+	kmt_capture_cpu_writer_take_time(cpu->writer, true);
 	while (r == 0) {
 		gsize room;
 		void *to = kmt_capture_cpu_writer_room(cpu->writer, &room);
@@ -278,6 +281,8 @@ static gboolean save_cpus(Snapshot *snapshot, KmtdSummary *summary,
 		figures.bytes = kmt_capture_cpu_writer_written(cpu->writer);
 		kmt_capture_meta_set_cpu(snapshot->meta, cpu->cpu,
 					 figures.bytes, &figures.lost);
+		kmtd_summary_add_frames(summary, snapshot->meta, cpu->cpu,
+					cpu->writer);
 		g_array_append_val(summary->cpus, figures);
 		summary->bytes += figures.bytes;
 		summary->lost += figures.lost;
@@ -328,7 +333,11 @@ static gboolean save(Snapshot *snapshot, KmtdSummary *summary, GError **error)
 
 	snapshot->output = kmt_capture_writer_open(snapshot->options->directory,
 						   &options, error);
-	if (!snapshot->output)
+	if (!snapshot->output ||
+	    (snapshot->options->compress_level &&
+	     !kmt_capture_writer_compress(snapshot->output,
+					  snapshot->options->compress_level,
+					  error)))
 		return FALSE;
 	kmtd_other_files_warn(snapshot->options, snapshot->ui);
 	snapshot->files = kmtd_output_to_directory(snapshot->output);

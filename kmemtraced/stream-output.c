@@ -33,19 +33,45 @@ static void stream_begin(KmtdOutput *output, const KmtdSource *source)
 	kmt_stream_writer_begin(output->stream, &header);
 }
 
-static int receive_records(void *data, guint cpu, const guint8 *records,
-			   gsize n_bytes)
+/* Bytes of records that a CPU gathers before a frame. */
+#define BATCH_BYTES ((gsize)128 * 1024)
+
+/* Sends the records of one CPU. */
+typedef struct {
+	KmtCaptureCpuSink base;
+	KmtStreamWriter *stream;
+} StreamSink;
+
+static int send_records(KmtCaptureCpuSink *sink, KmtCaptureBuffer *buffer,
+			gsize n_bytes)
 {
-	return kmt_stream_writer_records(data, cpu, records, n_bytes);
+	return kmt_stream_writer_records(((StreamSink *)sink)->stream,
+					 sink->cpu, buffer->data, n_bytes);
 }
+
+static void free_sink(KmtCaptureCpuSink *sink)
+{
+	g_free(sink);
+}
+
+static const KmtCaptureCpuSinkClass sink_class = {
+	.write = send_records,
+	.free = free_sink,
+};
 
 static KmtCaptureCpuWriter *stream_cpu_writer(KmtdOutput *output,
 					      const KmtdSource *source,
 					      guint cpu, GError **error)
 {
-	return kmt_capture_cpu_writer_new_sink(receive_records, output->stream,
-					       cpu, source->record_bytes,
-					       source->batch_bytes, error);
+	StreamSink *sink = g_new0(StreamSink, 1);
+
+	sink->base.class = &sink_class;
+	sink->base.cpu = cpu;
+	sink->base.batch_bytes = BATCH_BYTES;
+	sink->stream = output->stream;
+	return kmt_capture_cpu_writer_new_sink(
+		&sink->base, source->record_bytes, source->batch_bytes,
+		KMT_CAPTURE_CPU_WRITER_LOCKED, error);
 }
 
 /* Return the number of bytes in which both texts agree from the beginning. */

@@ -5,6 +5,8 @@
 
 #include <kmemtrace_abi.h>
 
+#include "lib/capture/meta.h"
+#include "lib/capture/names.h"
 #include "lib/capture/subbufs.h"
 #include "kmemtraced/summary.h"
 
@@ -31,6 +33,20 @@ void kmtd_summary_clear(KmtdSummary *summary)
 	g_clear_pointer(&summary->directory, g_free);
 }
 
+void kmtd_summary_add_frames(KmtdSummary *summary, GKeyFile *meta, guint cpu,
+			     const KmtCaptureCpuWriter *writer)
+{
+	KmtCaptureCpuFrames frames;
+
+	if (!kmt_capture_cpu_writer_frames(writer, &frames))
+		return;
+	kmt_capture_meta_set_frames(meta, cpu, &frames);
+	summary->is_compressed = TRUE;
+	summary->frames.file_bytes += frames.file_bytes;
+	summary->frames.n_frames += frames.n_frames;
+	summary->frames.n_stored += frames.n_stored;
+}
+
 static const KmtdCpuSummary *worst_cpu(const KmtdSummary *summary)
 {
 	const KmtdCpuSummary *worst = NULL;
@@ -51,8 +67,20 @@ char *kmtd_summary_line(const KmtdSummary *summary)
 
 	g_string_printf(line,
 			"%" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT
-			" bytes, ",
+			" bytes",
 			summary->bytes / summary->record_bytes, summary->bytes);
+	if (summary->is_compressed)
+		g_string_append_printf(line,
+				       " compressed to %" G_GUINT64_FORMAT,
+				       summary->frames.file_bytes);
+	if (summary->frames.n_stored)
+		g_string_append_printf(
+			line,
+			" (%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+			" frames are not compressed, to keep up with the "
+			"events)",
+			summary->frames.n_stored, summary->frames.n_frames);
+	g_string_append(line, ", ");
 	if (!summary->frozen)
 		g_string_append_printf(line, "%.1f seconds, ",
 				       summary->seconds);
@@ -194,21 +222,22 @@ static char *operand(const char *directory, const char *name)
 char *kmtd_summary_commands(const KmtdSummary *summary, const char *directory)
 {
 	gboolean is_current = g_str_equal(directory, ".");
+	const char *suffix = summary->is_compressed ? KMT_CAPTURE_ZSTD : "";
 	g_autofree char *directory_operand =
 		is_current ? NULL : operand(directory, NULL);
 	GString *text = g_string_new("kmemtrace_check");
 
 	if (summary->cpus->len > NAMED_CPUS_MAX)
-		g_string_append_printf(text, " %s%scpu*.out",
+		g_string_append_printf(text, " %s%scpu*.out%s",
 				       is_current ? "" : directory_operand,
-				       is_current ? "" : "/");
+				       is_current ? "" : "/", suffix);
 	else
 		for (guint i = 0; i < summary->cpus->len; i++) {
 			guint cpu =
 				g_array_index(summary->cpus, KmtdCpuSummary, i)
 					.cpu;
 			g_autofree char *name =
-				g_strdup_printf("cpu%u.out", cpu);
+				g_strdup_printf("cpu%u.out%s", cpu, suffix);
 			g_autofree char *path = operand(directory, name);
 
 			g_string_append_printf(text, " %s", path);

@@ -7,6 +7,8 @@
 
 #include <glib.h>
 
+#include "lib/capture/cpu-file-writer.h"
+
 typedef struct {
 	guint cpu;
 	guint64 bytes; /* size of the CPU's file */
@@ -26,10 +28,12 @@ typedef struct {
 	guint record_bytes;
 	guint64 n_subbufs;
 	guint64 subbuf_bytes;
-	gboolean has_size_option; /* the event source has option -b */
-	gboolean keeps_newest;	  /* relay: the mode is overwrite */
-	gboolean had_snapshots;	  /* see KmtdSource */
-	guint64 n_skipped;	  /* see KmtdSource */
+	gboolean has_size_option;   /* the event source has option -b */
+	gboolean keeps_newest;	    /* relay: the mode is overwrite */
+	gboolean had_snapshots;	    /* see KmtdSource */
+	guint64 n_skipped;	    /* see KmtdSource */
+	gboolean is_compressed;	    /* frames is valid */
+	KmtCaptureCpuFrames frames; /* sums over all CPUs */
 	char *directory; /* the capture; NULL: directory on the command line */
 } KmtdSummary;
 
@@ -38,6 +42,13 @@ void kmtd_summary_init(KmtdSummary *summary);
 
 /* Free the list and the path that *summary refers to. */
 void kmtd_summary_clear(KmtdSummary *summary);
+
+/*
+ * If @writer, which is finished, compressed the records of @cpu, add its
+ * figures to *summary and store them in @meta.
+ */
+void kmtd_summary_add_frames(KmtdSummary *summary, GKeyFile *meta, guint cpu,
+			     const KmtCaptureCpuWriter *writer);
 
 /*
  * Return one line with the numbers of events, bytes, seconds (unless frozen)

@@ -5,23 +5,27 @@
 
 #include <string.h>
 
-/* Make room for @needed classes, at addresses that are aligned to cache lines.
- */
-static void grow_class_stats(KmtAccounting *accounting, guint32 needed)
+void kmt_accounting_reserve(KmtAccounting *accounting, guint32 needed)
 {
-	KmtClassStats *old = accounting->class_stats;
+	const guintptr line = _Alignof(KmtClassStats);
 	gsize n = MAX(1024, accounting->n_class_stats);
+	KmtClassStats *stats;
+	gpointer block;
 
+	if (needed <= accounting->n_class_stats)
+		return;
 	while (n < needed)
-		n += n / 4;
-	accounting->class_stats = g_aligned_alloc(n, sizeof(KmtClassStats),
-						  _Alignof(KmtClassStats));
-	if (old)
-		memcpy(accounting->class_stats, old,
+		n *= 2;
+	/* Pages of g_malloc0() that no class uses take no memory, and nothing
+	 * writes zeros to them. */
+	block = g_malloc0((n + 1) * sizeof(KmtClassStats));
+	stats = (gpointer)(((guintptr)block + line - 1) & ~(line - 1));
+	if (accounting->class_stats)
+		memcpy(stats, accounting->class_stats,
 		       accounting->n_class_stats * sizeof(KmtClassStats));
-	memset(accounting->class_stats + accounting->n_class_stats, 0,
-	       (n - accounting->n_class_stats) * sizeof(KmtClassStats));
-	g_aligned_free(old);
+	g_free(accounting->class_block);
+	accounting->class_block = block;
+	accounting->class_stats = stats;
 	accounting->n_class_stats = (guint32)n;
 }
 
@@ -33,8 +37,7 @@ void kmt_accounting_add(KmtAccounting *accounting, guint32 class_id)
 	KmtMatchKey key = kmt_match_keys_of_class(aggregate->keys, class_id);
 	KmtClassStats *stats;
 
-	if (class_id >= accounting->n_class_stats)
-		grow_class_stats(accounting, class_id + 1);
+	kmt_accounting_reserve(accounting, class_id + 1);
 	stats = &accounting->class_stats[class_id];
 	stats->is_initialised = TRUE;
 	stats->bytes_req = bytes.req;
@@ -47,7 +50,20 @@ void kmt_accounting_add(KmtAccounting *accounting, guint32 class_id)
 	if (stats->group == KMT_NO_GROUP)
 		return;
 	stats->counters = kmt_groups_counters(aggregate->groups, stats->group);
+	if (accounting->options->lifetimes)
+		stats->detail =
+			kmt_groups_detail(aggregate->groups, stats->group);
 	stats->counters->parent = &accounting->kinds[stats->kind];
 	if (!accounting->options->by->kinds && kmt_kind_is_slab(stats->kind))
 		stats->counters->parent = &accounting->kinds[KMT_KIND_SLAB];
+}
+
+gboolean kmt_accounting_may_exceed(const KmtAccounting *accounting,
+				   const KmtMatchedBlock *matched)
+{
+	guint64 bytes;
+
+	return __builtin_mul_overflow(accounting->records + matched->n,
+				      accounting->max_bytes_alloc, &bytes) ||
+	       bytes > G_MAXINT64;
 }

@@ -23,6 +23,12 @@ typedef struct {
 	guint8 type;	      /* type of the slow event */
 } KmtFindingSlot;
 
+/* A largest value of live bytes. */
+typedef struct {
+	guint64 bytes;
+	gint64 time; /* merged time, ns */
+} KmtPeak;
+
 /* The state of the consumer. */
 typedef struct {
 	const KmtInputCapture *capture;
@@ -41,22 +47,27 @@ typedef struct {
 	guint window;		  /* index of the current window */
 	gint64 window_end; /* last moment of the current window, merged time;
 			    * G_MAXINT64: no further window begins */
-	KmtCounters window_kinds[KMT_N_KINDS];
-	guint64 window_frees[KMT_N_KINDS]; /* FREE records of the current
-					    * window, by kind */
-	guint64 records;		   /* number of records read */
-	guint64 slow_frees[KMT_N_KINDS];   /* basic statistics: frees that slow
-					    * events added to the counters */
+	/* With windows: the peak of the span by kind. The peak in kinds is then
+	 * that of the current window. */
+	KmtPeak span_peaks[KMT_N_KINDS + 1];
+	/* Sums by kind at the begin of the current window. */
+	KmtTotals window_first[KMT_N_KINDS];
+	GArray *touched; /* guint32: classes with an event since the last
+			  * kmt_detailed_flush(); NULL in basic statistics */
+	guint64 records; /* number of records read */
+	guint64 slow_frees[KMT_N_KINDS]; /* basic statistics: frees that slow
+					  * events added to the counters */
 	KmtFindingSlot
 		finding_slots[64];  /* cache of recently counted findings */
 	KmtClassStats *class_stats; /* n_class_stats entries, by class_id */
 	guint32 n_class_stats;
-	guint32 n_basic;	 /* basic statistics: the classes below this
-				  * number are initialised */
-	guint64 unflushed;	 /* basic statistics: no class has counted
-				  * more records since its last
-				  * kmt_class_stats_flush() */
-	guint64 max_bytes_alloc; /* largest bytes_alloc of class_stats */
+	gpointer class_block; /* the allocation that contains class_stats */
+	guint32 n_known;      /* the classes below this number are included in
+			       * max_bytes_alloc and, in basic statistics, are
+			       * initialised */
+	guint64 max_bytes_alloc; /* largest bytes_alloc of a class */
+	guint64 unflushed;	 /* no class has counted more records since its
+				  * last kmt_class_stats_flush() */
 	guint64 free_records[KMT_N_KINDS]; /* FREE records of the span, by kind;
 					    * in basic statistics only those
 					    * with op KMT_MATCH_STEP_NONE */
@@ -72,6 +83,18 @@ typedef struct {
  * Call this function only through kmt_accounting_class().
  */
 void kmt_accounting_add(KmtAccounting *accounting, guint32 class_id);
+
+/* Make room in class_stats for the classes below @needed, at addresses that are
+ * aligned to cache lines. */
+void kmt_accounting_reserve(KmtAccounting *accounting, guint32 needed);
+
+/*
+ * Return whether the live bytes may exceed 2^63 - 1 in a block, if
+ * max_bytes_alloc is at least that of each class of the block: each record
+ * allocates one object at most.
+ */
+gboolean kmt_accounting_may_exceed(const KmtAccounting *accounting,
+				   const KmtMatchedBlock *matched);
 
 /*
  * Return the statistics of @class_id. The pointer is valid until the next call.

@@ -364,20 +364,16 @@ static void note_owners(KmtAggregate *aggregate, const KmtInputCapture *capture,
 		g_ptr_array_add(aggregate->notes, g_strdup(warnings->pdata[i]));
 }
 
-/* Set the parents of the counters of kinds: slab for kmalloc and cache. */
-static void init_kinds(KmtAccounting *accounting)
+/* Set the parents of the counters of kinds: slab for kmalloc and cache; for the
+ * other kinds an extra entry that no figure uses. */
+static void init_kinds(KmtCounters kinds[KMT_N_KINDS + 1])
 {
 	guint kind;
 
-	accounting->kinds[KMT_KIND_KMALLOC].parent =
-		&accounting->kinds[KMT_KIND_SLAB];
-	accounting->kinds[KMT_KIND_CACHE].parent =
-		&accounting->kinds[KMT_KIND_SLAB];
-	/* The parent of the other kinds is an extra entry that no figure uses.
-	 */
-	for (kind = KMT_KIND_PAGES; kind < KMT_KIND_SLAB; kind++)
-		accounting->kinds[kind].parent =
-			&accounting->kinds[KMT_N_KINDS];
+	for (kind = 0; kind < KMT_KIND_SLAB; kind++)
+		kinds[kind].parent =
+			&kinds[kmt_kind_is_slab(kind) ? KMT_KIND_SLAB
+						      : KMT_N_KINDS];
 }
 
 /* Return the ends of the tags that end, sorted by address and time. */
@@ -484,12 +480,16 @@ KmtAggregate *kmt_aggregate_new(const KmtInputCapture *capture,
 	g_autoptr(KmtMatchPipeline) pipeline = kmt_match_pipeline_new(
 		capture, &pipeline_options, consume, &accounting);
 
-	init_kinds(&accounting);
+	init_kinds(accounting.kinds);
+	if (!accounting.basic)
+		accounting.touched = g_array_new(FALSE, FALSE, sizeof(guint32));
 	accounting.pipeline = pipeline;
 	kmt_match_pipeline_run(pipeline);
 	finish(&accounting, pipeline);
 	note_owners(aggregate, capture, parts);
-	g_aligned_free(accounting.class_stats);
+	g_free(accounting.class_block);
+	if (accounting.touched)
+		g_array_unref(accounting.touched);
 	return aggregate;
 }
 

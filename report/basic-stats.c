@@ -4,12 +4,6 @@
 #include "report/accounting.h"
 #include "lib/match/match-block.h"
 
-/* Largest number of records of a class before they are added to its group, so
- * that their numbers fit into 32 bits. report-small uses fewer. */
-#ifndef KMT_CLASS_MAX_RECORDS
-#define KMT_CLASS_MAX_RECORDS G_MAXUINT32
-#endif
-
 /* A block, and what its events change. */
 typedef struct {
 	KmtAccounting *accounting;
@@ -28,8 +22,7 @@ static void flush_classes(KmtAccounting *accounting)
 
 		if (stats->bytes_alloc < stats->bytes_req)
 			aggregate->short_allocs +=
-				(guint64)stats->records[KMT_EFFECT_ALLOC] +
-				stats->records[KMT_EFFECT_REMOTE_ALLOC];
+				kmt_class_stats_allocs(stats);
 		if (stats->counters)
 			aggregate->overflowed |= kmt_class_stats_flush(stats);
 	}
@@ -40,26 +33,12 @@ static void flush_classes(KmtAccounting *accounting)
 static BasicBlock begin_block(KmtAccounting *accounting,
 			      const KmtMatchedBlock *matched)
 {
-	for (; accounting->n_basic < matched->n_classes; accounting->n_basic++)
-		kmt_accounting_class(accounting, accounting->n_basic);
+	for (; accounting->n_known < matched->n_classes; accounting->n_known++)
+		kmt_accounting_class(accounting, accounting->n_known);
 	if (accounting->unflushed + matched->n > KMT_CLASS_MAX_RECORDS)
 		flush_classes(accounting);
 	accounting->unflushed += matched->n;
 	return (BasicBlock){accounting, matched, accounting->class_stats};
-}
-
-/*
- * Return whether the live bytes may exceed 2^63 - 1 in a block: each record
- * allocates one object at most.
- */
-static gboolean may_exceed(const KmtAccounting *accounting,
-			   const KmtMatchedBlock *matched)
-{
-	guint64 bytes;
-
-	return __builtin_mul_overflow(accounting->records + matched->n,
-				      accounting->max_bytes_alloc, &bytes) ||
-	       bytes > G_MAXINT64;
 }
 
 static inline void step(gpointer user, KmtMatchEvent *item,
@@ -111,7 +90,7 @@ void kmt_basic_block(KmtAccounting *accounting, KmtMatchShard *shard,
 				      exact_ops = {exact_step, slow};
 	BasicBlock block = begin_block(accounting, matched);
 
-	if (may_exceed(accounting, matched))
+	if (kmt_accounting_may_exceed(accounting, matched))
 		kmt_match_block(shard, work, &exact_ops, &block);
 	else
 		kmt_match_block(shard, work, &ops, &block);

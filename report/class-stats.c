@@ -14,22 +14,27 @@ static gboolean add_times(guint64 *sum, guint64 n, guint64 bytes)
 	return __builtin_add_overflow(*sum, product, sum) || over;
 }
 
-gboolean kmt_class_stats_flush(KmtClassStats *stats)
+gboolean kmt_class_stats_add_to(const KmtClassStats *stats,
+				KmtCounters *counters)
 {
-	const guint32 *n = stats->records;
-	guint64 frees = (guint64)n[KMT_EFFECT_FREE] + n[KMT_EFFECT_CROSS_FREE];
-	guint64 allocs =
-		(guint64)n[KMT_EFFECT_ALLOC] + n[KMT_EFFECT_REMOTE_ALLOC];
-	KmtCounters *counters = stats->counters;
+	guint64 frees = kmt_class_stats_frees(stats);
+	guint64 allocs = kmt_class_stats_allocs(stats);
 	gboolean over;
 
 	counters->frees += frees;
 	counters->allocs += allocs;
 	counters->closed_req += frees * stats->bytes_req;
-	counters->cross_cpu_frees += n[KMT_EFFECT_CROSS_FREE];
-	counters->remote_node_allocs += n[KMT_EFFECT_REMOTE_ALLOC];
+	counters->cross_cpu_frees += stats->records[KMT_EFFECT_CROSS_FREE];
+	counters->remote_node_allocs += stats->records[KMT_EFFECT_REMOTE_ALLOC];
 	over = add_times(&counters->bytes_req, allocs, stats->bytes_req);
 	over |= add_times(&counters->bytes_alloc, allocs, stats->bytes_alloc);
+	return over;
+}
+
+gboolean kmt_class_stats_flush(KmtClassStats *stats)
+{
+	gboolean over = kmt_class_stats_add_to(stats, stats->counters);
+
 	memset(stats->records, 0, sizeof(stats->records));
 	return over;
 }

@@ -8,6 +8,12 @@
 
 #include "report/groups.h"
 
+/* Largest number of records of a class before kmt_class_stats_flush(), so that
+ * their numbers fit into 32 bits. report-small uses fewer. */
+#ifndef KMT_CLASS_MAX_RECORDS
+#define KMT_CLASS_MAX_RECORDS G_MAXUINT32
+#endif
+
 /*
  * The effects of a record that the matcher decided without a slow event:
  * indexes of KmtClassStats.records. An index is the sum of is_alloc and 2 *
@@ -31,22 +37,39 @@ typedef struct {
 				      * by an ALLOC [1], modulo 2^64 */
 		guint64 bytes_alloc; /* equals change[0] */
 	};
-	union {
-		guint32 records[KMT_N_EFFECTS]; /* basic statistics: numbers of
-						 * records by effect since
-						 * kmt_class_stats_flush() */
-		struct {
-			guint64 window; /* last window with an event of the
-					 * class */
-			guint64 allocs; /* allocations counted in the span */
-		} detailed;
-	};
+	guint32 records[KMT_N_EFFECTS]; /* numbers of records by effect since
+					 * kmt_class_stats_flush() */
 	guint64 bytes_req;
-	guint32 group; /* KMT_NO_GROUP: the filter excludes the class */
-	guint8 kind;   /* KmtKind, never SLAB */
+	KmtDetail *detail; /* the group's; NULL: no option needs details */
+	guint32 group;	   /* KMT_NO_GROUP: the filter excludes the class */
+	guint8 kind;	   /* KmtKind, never SLAB */
 	guint8 is_initialised;
+	guint8 is_touched; /* detailed statistics: the class is in
+			    * KmtAccounting.touched, or the filter excludes it
+			    */
 } __attribute__((aligned(64))) KmtClassStats;
 G_STATIC_ASSERT(sizeof(KmtClassStats) == 64);
+
+/* Return the numbers of ALLOC and of FREE records of a class since
+ * kmt_class_stats_flush(). */
+static inline guint64 kmt_class_stats_allocs(const KmtClassStats *stats)
+{
+	return (guint64)stats->records[KMT_EFFECT_ALLOC] +
+	       stats->records[KMT_EFFECT_REMOTE_ALLOC];
+}
+
+static inline guint64 kmt_class_stats_frees(const KmtClassStats *stats)
+{
+	return (guint64)stats->records[KMT_EFFECT_FREE] +
+	       stats->records[KMT_EFFECT_CROSS_FREE];
+}
+
+/*
+ * Add the numbers of records of a class to counters that include the class.
+ * Return whether a sum exceeds 2^64 - 1.
+ */
+gboolean kmt_class_stats_add_to(const KmtClassStats *stats,
+				KmtCounters *counters);
 
 /*
  * Add the numbers of records of a class, whose counters must exist, to the
@@ -61,9 +84,7 @@ gboolean kmt_class_stats_flush(KmtClassStats *stats);
  * depend only on the number of records of a class are computed from the numbers
  * by effect at the end.
  *
- * If @exact is FALSE, no live bytes may exceed 2^63 - 1. The sign of a headroom
- * then shows whether an allocation is a new peak. Each of the three tests takes
- * 2 instructions, instead of 6 for any values.
+ * @exact is that of kmt_counters_step().
  */
 static inline __attribute__((always_inline)) void
 kmt_class_stats_step(KmtClassStats *stats, guint is_alloc, guint flag,
@@ -75,24 +96,12 @@ kmt_class_stats_step(KmtClassStats *stats, guint is_alloc, guint flag,
 
 	stats->records[is_alloc + 2 * flag]++;
 	kmt_counters_save_peak(counters);
-	if (G_UNLIKELY(exact)) {
-		kmt_counters_change(counters, !is_alloc, -change, now);
-		kind->epoch +=
-			kmt_counters_change(kind, !is_alloc, -change, now);
-		parent->epoch +=
-			kmt_counters_change(parent, !is_alloc, -change, now);
-		return;
-	}
-	if (G_UNLIKELY((gint64)(counters->headroom += change) < 0))
-		kmt_counters_raise_peak(counters, now);
-	if (G_UNLIKELY((gint64)(kind->headroom += change) < 0)) {
-		kmt_counters_raise_peak(kind, now);
+	kmt_counters_step(counters, !is_alloc, change, now, exact);
+	/* Not a sum: gcc would store the epoch at each step. */
+	if (kmt_counters_step(kind, !is_alloc, change, now, exact))
 		kind->epoch++;
-	}
-	if (G_UNLIKELY((gint64)(parent->headroom += change) < 0)) {
-		kmt_counters_raise_peak(parent, now);
+	if (kmt_counters_step(parent, !is_alloc, change, now, exact))
 		parent->epoch++;
-	}
 }
 
 #endif

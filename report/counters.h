@@ -53,13 +53,23 @@ static inline guint64 kmt_counters_live(const KmtCounters *counters)
 }
 
 /*
+ * Return the headroom. The volatile access is for rarely executed code: without
+ * it, gcc keeps the headroom in a register for that code, and each step takes 6
+ * instructions more.
+ */
+static inline guint64 kmt_counters_reload_headroom(const KmtCounters *counters)
+{
+	return *(const volatile guint64 *)&counters->headroom;
+}
+
+/*
  * The live bytes exceed the peak: make them the peak, reached at time
  * @timestamp, in ns.
  */
 static inline void kmt_counters_raise_peak(KmtCounters *counters,
 					   gint64 timestamp)
 {
-	counters->peak -= counters->headroom;
+	counters->peak -= kmt_counters_reload_headroom(counters);
 	counters->headroom = 0;
 	counters->peak_timestamp = timestamp;
 }
@@ -82,6 +92,34 @@ static inline gboolean kmt_counters_change(KmtCounters *counters,
 }
 
 /*
+ * Add @change to the headroom. If @exact is FALSE, no live bytes may exceed
+ * 2^63 - 1. The sign of the headroom then shows whether an allocation is a new
+ * peak, which takes 2 instructions instead of 6 for any values. Return TRUE if
+ * an allocation raised the live bytes to a new peak.
+ */
+static inline __attribute__((always_inline)) gboolean
+kmt_counters_step(KmtCounters *counters, gboolean is_free, guint64 change,
+		  gint64 timestamp, gboolean exact)
+{
+	if (exact)
+		return kmt_counters_change(counters, is_free, -change,
+					   timestamp);
+	if (G_LIKELY((gint64)(counters->headroom += change) >= 0))
+		return FALSE;
+	kmt_counters_raise_peak(counters, timestamp);
+	return TRUE;
+}
+
+/* Replace the peak, but not the live bytes. */
+static inline void kmt_counters_set_peak(KmtCounters *counters, guint64 peak,
+					 gint64 timestamp)
+{
+	counters->headroom += peak - counters->peak;
+	counters->peak = peak;
+	counters->peak_timestamp = timestamp;
+}
+
+/*
  * Save the live bytes of a group as of the last peak of its kind. Call this
  * function before each change of the group's live bytes.
  */
@@ -89,7 +127,8 @@ static inline void kmt_counters_save_peak(KmtCounters *counters)
 {
 	if (counters->epoch != counters->parent->epoch) {
 		counters->epoch = counters->parent->epoch;
-		counters->at_peak = kmt_counters_live(counters);
+		counters->at_peak =
+			counters->peak - kmt_counters_reload_headroom(counters);
 	}
 }
 

@@ -3,7 +3,6 @@
 
 #include "report/cross-cpu.h"
 #include "lib/base/hash.h"
-#include "lib/input/namespace.h"
 
 static const KmtCrossCpuCell *cell_at(const KmtCrossCpu *cross, guint32 number)
 {
@@ -90,12 +89,6 @@ static gboolean add_bytes(KmtCrossCpuSum *sum, guint64 bytes)
 	return TRUE;
 }
 
-static gboolean add(KmtCrossCpuSum *sum, guint64 bytes)
-{
-	sum->frees++;
-	return add_bytes(sum, bytes);
-}
-
 /*
  * Return the number of the entry with @key in @entries. If there is none,
  * append @key, whose sum must be 0, as a new entry.
@@ -113,37 +106,54 @@ static guint32 find(const KmtCrossCpu *cross, KmtIndex *index, GArray *entries,
 	return n;
 }
 
-static KmtCrossCpuSum *find_cell(KmtCrossCpu *cross, const KmtCrossCpuCell *key)
+guint32 kmt_cross_cpu_find_cell(KmtCrossCpu *cross, const KmtCrossCpuCell *key)
 {
-	guint32 n = find(cross, &cross->cell_index, cross->cells,
-			 hash_cell(cross, key), key);
-
-	return &g_array_index(cross->cells, KmtCrossCpuCell, n).sum;
+	return find(cross, &cross->cell_index, cross->cells,
+		    hash_cell(cross, key), key);
 }
 
-static KmtCrossCpuSum *find_pair(KmtCrossCpu *cross, const KmtCrossCpuPair *key)
+static gboolean add_to_pair(KmtCrossCpu *cross, guint32 number, guint64 bytes)
 {
+	return kmt_cross_cpu_sum_free(
+		&g_array_index(cross->pairs, KmtCrossCpuPair, number).sum,
+		bytes);
+}
+
+static KmtCrossCpuRecent *recent_pair(KmtCrossCpu *cross, guint32 class_id,
+				      guint64 free_site)
+{
+	guint64 hash =
+		(free_site + class_id) * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
+
+	return &cross->recent_pairs[(hash >> 32) %
+				    G_N_ELEMENTS(cross->recent_pairs)];
+}
+
+gboolean kmt_cross_cpu_add_recent(KmtCrossCpu *cross, guint32 class_id,
+				  guint64 free_site, guint64 bytes,
+				  gboolean *overflow)
+{
+	const KmtCrossCpuRecent *recent =
+		recent_pair(cross, class_id, free_site);
+
+	if (!recent->pair_plus_1 || recent->class_id != class_id ||
+	    recent->free_site != free_site)
+		return FALSE;
+	*overflow = add_to_pair(cross, recent->pair_plus_1 - 1, bytes);
+	return TRUE;
+}
+
+gboolean kmt_cross_cpu_add_pair(KmtCrossCpu *cross, guint32 class_id,
+				const KmtFindingSite *alloc, guint64 free_site,
+				guint64 bytes)
+{
+	const KmtCrossCpuPair key = {.alloc = *alloc, .free_site = free_site};
 	guint32 n = find(cross, &cross->pair_index, cross->pairs,
-			 hash_pair(cross, key), key);
+			 hash_pair(cross, &key), &key);
 
-	return &g_array_index(cross->pairs, KmtCrossCpuPair, n).sum;
-}
-
-gboolean kmt_cross_cpu_add(KmtCrossCpu *cross, const KmtFindingSite *alloc,
-			   guint alloc_cpu, guint64 free_site, guint free_cpu,
-			   guint64 bytes)
-{
-	/* A KmtInputNamespace is also the index of its kind in kmt_layers. */
-	const KmtCrossCpuCell cell = {
-		.layer = kmt_input_namespace_of(alloc->kind),
-		.from = (guint16)alloc_cpu,
-		.to = (guint16)free_cpu};
-	const KmtCrossCpuPair pair = {.alloc = *alloc, .free_site = free_site};
-	gboolean overflow = add(find_cell(cross, &cell), bytes);
-
-	if (alloc_cpu == free_cpu)
-		return overflow;
-	return add(find_pair(cross, &pair), bytes) || overflow;
+	*recent_pair(cross, class_id, free_site) =
+		(KmtCrossCpuRecent){free_site, class_id, n + 1};
+	return add_to_pair(cross, n, bytes);
 }
 
 static int compare(guint64 a, guint64 b)

@@ -48,7 +48,7 @@ void kmt_detailed_defer(KmtAccounting *accounting, KmtClassStats *stats)
 	 * or at the end of the span, when its lifetime is known. */
 	if (accounting->options->filter->lifetime)
 		return;
-	kmt_detailed_enter_window(accounting, stats);
+	kmt_detailed_touch(accounting, stats);
 	if (accounting->aggregate->history)
 		kmt_detailed_history_defer(accounting, stats, TRUE);
 	begin(accounting, stats);
@@ -62,7 +62,7 @@ void kmt_detailed_close_deferred(KmtAccounting *accounting,
 
 	if (accounting->options->filter->lifetime)
 		return;
-	kmt_detailed_enter_window(accounting, stats);
+	kmt_detailed_touch(accounting, stats);
 	if (accounting->aggregate->history)
 		kmt_detailed_history_defer(accounting, stats, FALSE);
 	t = targets_of(accounting, stats);

@@ -23,6 +23,25 @@ static KmtHistoryEvent event_of(const KmtAccounting *accounting,
 	};
 }
 
+gboolean kmt_detailed_history_enter(KmtAccounting *accounting,
+				    const KmtClassStats *stats)
+{
+	const KmtHistoryEvent event = event_of(accounting, stats);
+
+	kmt_history_enter(accounting->aggregate->history, &event);
+	return kmt_history_is_full(accounting->aggregate->history);
+}
+
+void kmt_detailed_history_add(KmtAccounting *accounting,
+			      const KmtClassStats *stats)
+{
+	const KmtHistoryEvent event = event_of(accounting, stats);
+
+	kmt_history_add(accounting->aggregate->history, &event,
+			kmt_class_stats_allocs(stats),
+			kmt_class_stats_frees(stats));
+}
+
 void kmt_detailed_history_alloc(KmtAccounting *accounting,
 				const KmtClassStats *stats)
 {
@@ -78,13 +97,8 @@ void kmt_detailed_finish_history(KmtAccounting *accounting)
 
 	for (i = 0; i < KMT_N_KINDS; i++)
 		epochs[i] = accounting->kinds[i].epoch;
+	kmt_history_free_records(history, accounting->free_records);
 	kmt_history_finish(history, epochs);
-	for (i = 0; i < accounting->n_class_stats; i++) {
-		const KmtClassStats *stats = &accounting->class_stats[i];
-
-		if (stats->counters && i < history->n_classes)
-			history->classes[i].allocs = stats->detailed.allocs;
-	}
 	for (i = 0; i < aggregate->groups->n_groups; i++) {
 		const KmtSeries *series = kmt_history_series(history, i);
 

@@ -17,12 +17,97 @@ KmtFindingSite kmt_detailed_site(const KmtAccounting *accounting,
 void kmt_detailed_count_finding(KmtAccounting *accounting,
 				const KmtMatchSlowEvent *slow_event);
 
-/*
- * At the first event of a class in the current window: count the earlier
- * windows in the growth of the group of the class. Without windows or details,
- * and in basic statistics, the growth is not counted.
+/* Return the time in ns from an allocation to a free, at merged times; 0 if
+ * skewed clocks put the free first. */
+static inline guint64 kmt_detailed_lifetime(gint64 alloc_time, gint64 now)
+{
+	return now > alloc_time ? (guint64)now - (guint64)alloc_time : 0;
+}
+
+/* Return whether a lifetime filter selects an object with this lifetime or age,
+ * in ns. */
+static inline gboolean kmt_detailed_has_lifetime(const KmtFilter *filter,
+						 guint64 lifetime)
+{
+	return lifetime >= filter->lifetime_min &&
+	       lifetime <= filter->lifetime_max;
+}
+
+/* Count the lifetime, in ns, of an object that was freed in the span. */
+static inline void kmt_detailed_count_lifetime(const KmtAccounting *accounting,
+					       KmtDetail *detail,
+					       guint64 lifetime)
+{
+	kmt_histogram_add(&detail->lifetimes, lifetime, 1);
+	detail->short_lived += lifetime < accounting->options->churn_ns;
+}
+
+/* Account for a new peak of the counters of a kind. With windows, the new peak
+ * is that of the current window, and may be one of the span. */
+static inline void kmt_detailed_new_peak(KmtAccounting *accounting,
+					 KmtCounters *kind)
+{
+	KmtPeak *peak = &accounting->span_peaks[kind - accounting->kinds];
+
+	if (accounting->options->span.windows) {
+		if (kind->peak <= peak->bytes)
+			return;
+		*peak = (KmtPeak){kind->peak, kind->peak_timestamp};
+	}
+	kind->epoch++;
+}
+
+/* ---- report/detailed-cross.c; files are indexes in capture->files ---- */
+
+/* Return whether an allocation of a class by the CPU of @file requested memory
+ * of another node than that of the CPU. */
+gboolean kmt_detailed_is_remote(const KmtAccounting *accounting,
+				guint32 class_id, guint16 file);
+/* Count the free of an object of a class on another CPU by call sites. */
+void kmt_detailed_count_pair(KmtAccounting *accounting,
+			     const KmtClassStats *stats, guint64 free_site);
+
+/* Count the free of an object of a class in aggregate->cross, which must exist.
  */
-void kmt_detailed_enter_window(KmtAccounting *accounting, KmtClassStats *stats);
+static inline void kmt_detailed_count_cross(KmtAccounting *accounting,
+					    const KmtClassStats *stats,
+					    guint16 alloc_file,
+					    guint16 free_file,
+					    guint64 free_site)
+{
+	KmtAggregate *aggregate = accounting->aggregate;
+
+	if (kmt_cross_cpu_add(aggregate->cross, (KmtKind)stats->kind,
+			      alloc_file, free_file, stats->bytes_alloc))
+		aggregate->overflowed = TRUE;
+	if (alloc_file != free_file)
+		kmt_detailed_count_pair(accounting, stats, free_site);
+}
+
+/* ---- report/detailed-counts.c ---- */
+
+/*
+ * Call this function before each event of a class that changes its live bytes
+ * or records: at the first one in the current window, the function counts the
+ * earlier windows in the growth of the group of the class, and remembers the
+ * class for kmt_detailed_flush(). Basic statistics need no call.
+ */
+void kmt_detailed_touch(KmtAccounting *accounting, KmtClassStats *stats);
+/*
+ * Add the records of all classes with an event since the last call to the
+ * counters of the groups and kinds, to the history, and to the sizes. Call this
+ * function before these sums are read or the window changes.
+ */
+void kmt_detailed_flush(KmtAccounting *accounting);
+/* Count the short allocations of the classes that the filter excludes. Call
+ * this function after the last record. */
+void kmt_detailed_flush_excluded(KmtAccounting *accounting);
+/*
+ * Count the windows before window @n that are not counted yet in the growth of
+ * a group. The bytes in use are those at the end of each of these windows,
+ * because a window without an event of the group costs nothing.
+ */
+void kmt_detailed_grow(const KmtGroups *groups, guint32 group, guint n);
 
 /* ---- report/detailed-deferred.c; times are merged times in ns ---- */
 
@@ -42,6 +127,13 @@ void kmt_detailed_deferred_at_end(KmtAccounting *accounting,
 
 /* ---- report/detailed-history.c; aggregate->history must exist ---- */
 
+/* Account for the first event of a class in the current window. Return
+ * kmt_history_is_full(). */
+gboolean kmt_detailed_history_enter(KmtAccounting *accounting,
+				    const KmtClassStats *stats);
+/* Add the numbers of records of a class to the series of its group. */
+void kmt_detailed_history_add(KmtAccounting *accounting,
+			      const KmtClassStats *stats);
 /* Account for an allocation of a class, for an object of it that is no longer
  * live, and for one whose free is deferred from now on or no longer. Call each
  * function before the figures of the kind change. */

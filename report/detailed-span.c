@@ -19,6 +19,18 @@ static gint64 end_of_window(const KmtAccounting *accounting, guint window)
 			length % n * (window + 1) / n);
 }
 
+/* Return the totals of a kind, other than slab, since the begin of the span.
+ * Without a filter, they count all FREE records instead of the matched frees.
+ */
+static KmtTotals kind_totals(const KmtAccounting *accounting, guint kind)
+{
+	KmtTotals totals = kmt_counters_totals(&accounting->kinds[kind]);
+
+	if (accounting->counts_all)
+		totals.frees = accounting->free_records[kind];
+	return totals;
+}
+
 static void begin_window(KmtAccounting *accounting, gint64 start)
 {
 	guint i;
@@ -27,27 +39,41 @@ static void begin_window(KmtAccounting *accounting, gint64 start)
 	accounting->aggregate->windows[accounting->window].start =
 		(guint64)start - (guint64)accounting->origin;
 	for (i = 0; i < KMT_N_KINDS; i++) {
-		kmt_counters_restart(&accounting->window_kinds[i], start);
-		accounting->window_frees[i] = 0;
+		KmtCounters *kind = &accounting->kinds[i];
+		guint64 live = kmt_counters_live(kind);
+
+		accounting->window_first[i] = kind_totals(accounting, i);
+		/* The live bytes at the start are the first peak. */
+		kmt_counters_set_peak(kind, live, live ? start : 0);
 	}
 }
 
+/* Subtract the sums of @first; the live figures and the peak remain. */
+static void subtract(KmtTotals *totals, const KmtTotals *first)
+{
+	totals->allocs -= first->allocs;
+	totals->frees -= first->frees;
+	totals->bytes_req -= first->bytes_req;
+	totals->bytes_alloc -= first->bytes_alloc;
+	totals->cross_cpu_frees -= first->cross_cpu_frees;
+	totals->remote_node_allocs -= first->remote_node_allocs;
+}
+
 /*
- * Compute the totals of all kinds. If @frees is not NULL, the totals count all
- * FREE records, which are in @frees by kind, instead of the matched frees.
+ * Compute the totals of all kinds since the sums were those of @first; NULL:
+ * since the begin of the span.
  */
 static void compute_kind_totals(KmtAccounting *accounting,
 				KmtTotals totals[KMT_N_KINDS],
-				const KmtCounters counters[KMT_N_KINDS],
-				const guint64 *frees)
+				const KmtTotals *first)
 {
 	KmtTotals *slab = &totals[KMT_KIND_SLAB];
 	guint i;
 
 	for (i = 0; i < KMT_N_KINDS; i++) {
-		totals[i] = kmt_counters_totals(&counters[i]);
-		if (frees)
-			totals[i].frees = frees[i];
+		totals[i] = kind_totals(accounting, i);
+		if (first)
+			subtract(&totals[i], &first[i]);
 	}
 	/* The counters of the kind slab provide only its peak. Its other totals
 	 * are the sums of the kinds kmalloc and cache. */
@@ -61,16 +87,13 @@ static void compute_kind_totals(KmtAccounting *accounting,
 static void end_window(KmtAccounting *accounting)
 {
 	KmtAggregate *aggregate = accounting->aggregate;
+	KmtWindow *window = &aggregate->windows[accounting->window];
 	guint i;
 
 	for (i = 0; i < KMT_N_KINDS; i++)
-		aggregate->windows[accounting->window].deferred[i] =
-			aggregate->deferred[i].bytes;
-	compute_kind_totals(
-		accounting,
-		accounting->aggregate->windows[accounting->window].kinds,
-		accounting->window_kinds,
-		accounting->counts_all ? accounting->window_frees : NULL);
+		window->deferred[i] = aggregate->deferred[i].bytes;
+	compute_kind_totals(accounting, window->kinds,
+			    accounting->window_first);
 	accounting->window++;
 }
 
@@ -86,6 +109,9 @@ static void begin_span(KmtAccounting *accounting)
 		/* The live bytes at the start of the span are the first peak.
 		 */
 		accounting->kinds[i].epoch++;
+		accounting->span_peaks[i] =
+			(KmtPeak){accounting->kinds[i].peak,
+				  accounting->kinds[i].peak_timestamp};
 		accounting->free_records[i] = 0;
 		kmt_deferred_restart(&accounting->aggregate->deferred[i]);
 	}
@@ -110,13 +136,17 @@ static void advance_history(KmtAccounting *accounting, gint64 now)
 {
 	KmtTimeline *timeline = &accounting->aggregate->history->timeline;
 
-	if (accounting->inside && now > timeline->end)
+	if (accounting->inside && now > timeline->end) {
+		kmt_history_free_records(accounting->aggregate->history,
+					 accounting->free_records);
 		kmt_timeline_advance(timeline, now);
+	}
 	accounting->window_end = timeline->end;
 }
 
 void kmt_detailed_advance(KmtAccounting *accounting, gint64 now)
 {
+	kmt_detailed_flush(accounting);
 	if (!accounting->inside && now >= accounting->start)
 		begin_span(accounting);
 	if (accounting->aggregate->history)
@@ -134,55 +164,13 @@ void kmt_detailed_advance(KmtAccounting *accounting, gint64 now)
 	}
 }
 
-/* Return the live bytes of a group that are not deferred. */
-static guint64 bytes_in_use(const KmtGroups *groups, guint32 group)
-{
-	const KmtDeferred *deferred = kmt_groups_deferred(groups, group);
-
-	return kmt_counters_live(kmt_groups_counters(groups, group)) -
-	       (deferred ? deferred->bytes : 0);
-}
-
-/*
- * Count the windows before window @n that are not counted yet. The group had
- * @live bytes in use at the end of each of these windows. This function runs at
- * the next event of the group or at the end, so a window without an event of
- * the group costs nothing.
- */
-static void update_growth(KmtGrowth *growth, guint64 live, guint n)
-{
-	if (!growth->n_windows)
-		growth->first = live;
-	else
-		growth->grown += live > growth->last;
-	growth->last = live;
-	growth->n_windows = n;
-}
-
-void kmt_detailed_enter_window(KmtAccounting *accounting, KmtClassStats *stats)
-{
-	KmtGrowth *growth;
-
-	if (accounting->basic)
-		return;
-	stats->detailed.window = accounting->window;
-	if (!accounting->options->lifetimes)
-		return;
-	growth = &kmt_groups_detail(accounting->aggregate->groups, stats->group)
-			  ->growth;
-	if (growth->n_windows != accounting->window)
-		update_growth(growth,
-			      bytes_in_use(accounting->aggregate->groups,
-					   stats->group),
-			      accounting->window);
-}
-
 void kmt_detailed_finish_windows(KmtAccounting *accounting)
 {
 	KmtGroups *groups = accounting->aggregate->groups;
 	guint n = accounting->options->span.windows;
 	guint32 i;
 
+	kmt_detailed_flush(accounting);
 	/* The history ends with the last record, because its windows are as
 	 * wide as the time until now requires. */
 	kmt_detailed_at_time(
@@ -198,15 +186,16 @@ void kmt_detailed_finish_windows(KmtAccounting *accounting)
 			begin_window(accounting, end);
 	}
 	accounting->aggregate->n_windows = n;
+	for (i = 0; n && i < KMT_N_KINDS; i++)
+		kmt_counters_set_peak(&accounting->kinds[i],
+				      accounting->span_peaks[i].bytes,
+				      accounting->span_peaks[i].time);
 	for (i = 0; n && accounting->options->lifetimes && i < groups->n_groups;
 	     i++)
-		update_growth(&kmt_groups_detail(groups, i)->growth,
-			      bytes_in_use(groups, i), n);
+		kmt_detailed_grow(groups, i, n);
 }
 
 void kmt_detailed_kinds(KmtAccounting *accounting)
 {
-	compute_kind_totals(
-		accounting, accounting->aggregate->kinds, accounting->kinds,
-		accounting->counts_all ? accounting->free_records : NULL);
+	compute_kind_totals(accounting, accounting->aggregate->kinds, NULL);
 }

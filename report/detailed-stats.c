@@ -2,37 +2,34 @@
 /*
  * Statistics that an option selects: a span, windows, a filter, details of
  * groups, the tables of cross-CPU frees, and a --by that does not separate the
- * kinds. This file accounts for events; detailed-span.c begins and ends
- * windows, detailed-findings.c counts findings, and detailed-deferred.c
- * accounts for deferred objects. kmt_detailed_slow_event() runs for the basic
- * statistics as well, whose other events basic-stats.c accounts for.
+ * kinds. This file accounts for slow events and for the objects that are live
+ * at the end; detailed-steps.c accounts for all other events, detailed-counts.c
+ * computes sums, detailed-span.c begins and ends windows, detailed-findings.c
+ * counts findings, and detailed-deferred.c accounts for deferred objects.
+ * kmt_detailed_slow_event() runs for the basic statistics as well, whose other
+ * events basic-stats.c accounts for.
  */
 #include "config.h"
 
 #include "report/detailed-private.h"
 
-/* gcc cannot infer that these functions run once for each event. */
-#define ALWAYS_INLINE inline __attribute__((always_inline))
-
 /*
  * Return the statistics of @class_id, or NULL if the filter excludes the class.
  */
-static inline KmtClassStats *find_class(KmtAccounting *accounting,
-					guint32 class_id)
+static KmtClassStats *find_class(KmtAccounting *accounting, guint32 class_id)
 {
 	KmtClassStats *stats = kmt_accounting_class(accounting, class_id);
 
 	return stats->counters ? stats : NULL;
 }
 
-/* ---- figures that basic-stats.c computes from sums ---- */
+/* ---- figures that detailed-steps.c and basic-stats.c compute from sums ----
+ */
 
-static ALWAYS_INLINE void account_alloc(KmtAccounting *accounting,
-					const KmtClassStats *stats, gint64 now,
-					gboolean remote)
+static void account_alloc(KmtAccounting *accounting, const KmtClassStats *stats,
+			  gint64 now, gboolean remote)
 {
 	KmtCounters *kind = &accounting->kinds[stats->kind];
-	KmtCounters *slab = &accounting->kinds[KMT_KIND_SLAB];
 
 	kmt_counters_save_peak(stats->counters);
 	kmt_counters_alloc(stats->counters, stats->bytes_req,
@@ -48,11 +45,10 @@ static ALWAYS_INLINE void account_alloc(KmtAccounting *accounting,
 	if (G_UNLIKELY(kmt_counters_live(kind) + stats->bytes_alloc <
 		       stats->bytes_alloc))
 		accounting->live_overflowed = TRUE;
-	kind->epoch += kmt_counters_alloc(kind, stats->bytes_req,
-					  stats->bytes_alloc, now);
-	if (kmt_kind_is_slab(stats->kind))
-		slab->epoch += kmt_counters_change(slab, FALSE,
-						   stats->bytes_alloc, now);
+	if (kmt_counters_alloc(kind, stats->bytes_req, stats->bytes_alloc, now))
+		kmt_detailed_new_peak(accounting, kind);
+	if (kmt_counters_change(kind->parent, FALSE, stats->bytes_alloc, now))
+		kmt_detailed_new_peak(accounting, kind->parent);
 	if (G_UNLIKELY(remote)) {
 		stats->counters->remote_node_allocs++;
 		kind->remote_node_allocs++;
@@ -60,41 +56,26 @@ static ALWAYS_INLINE void account_alloc(KmtAccounting *accounting,
 }
 
 /* Subtract an object from the live counters of its group and kinds. */
-static ALWAYS_INLINE void account_close(KmtAccounting *accounting,
-					const KmtClassStats *stats)
+static void account_close(KmtAccounting *accounting, const KmtClassStats *stats)
 {
+	KmtCounters *kind = &accounting->kinds[stats->kind];
+
 	kmt_counters_save_peak(stats->counters);
 	kmt_counters_close(stats->counters, stats->bytes_req,
 			   stats->bytes_alloc);
-	kmt_counters_close(&accounting->kinds[stats->kind], stats->bytes_req,
-			   stats->bytes_alloc);
-	if (kmt_kind_is_slab(stats->kind))
-		accounting->kinds[KMT_KIND_SLAB].headroom += stats->bytes_alloc;
+	kmt_counters_close(kind, stats->bytes_req, stats->bytes_alloc);
+	kind->parent->headroom += stats->bytes_alloc;
 }
 
 /* Count the free of an object. */
-static inline void account_free(KmtAccounting *accounting,
-				const KmtClassStats *stats, gboolean cross)
+static void account_free(KmtAccounting *accounting, const KmtClassStats *stats,
+			 gboolean cross)
 {
 	kmt_counters_free(stats->counters, cross);
 	kmt_counters_free(&accounting->kinds[stats->kind], cross);
 }
 
-static gboolean is_remote(const KmtAccounting *accounting, gint32 node,
-			  guint16 file)
-{
-	const KmtInputCpuFile *f = accounting->capture->files->pdata[file];
-
-	return node >= 0 && f->node >= 0 && node != f->node;
-}
-
 /* ---- figures that an option selects ---- */
-
-static gboolean has_lifetime(const KmtFilter *filter, guint64 lifetime)
-{
-	return lifetime >= filter->lifetime_min &&
-	       lifetime <= filter->lifetime_max;
-}
 
 /*
  * Count an allocation with bytes_alloc < bytes_req. The count is a finding, so
@@ -107,44 +88,12 @@ static void count_short_alloc(KmtAccounting *accounting,
 		stats->bytes_alloc < stats->bytes_req;
 }
 
-static void window_alloc(KmtAccounting *accounting, const KmtClassStats *stats,
-			 gint64 now)
-{
-	if (!accounting->options->span.windows)
-		return;
-	kmt_counters_alloc(&accounting->window_kinds[stats->kind],
-			   stats->bytes_req, stats->bytes_alloc, now);
-	if (kmt_kind_is_slab(stats->kind))
-		kmt_counters_change(&accounting->window_kinds[KMT_KIND_SLAB],
-				    FALSE, stats->bytes_alloc, now);
-}
-
-static void window_close(KmtAccounting *accounting, const KmtClassStats *stats)
-{
-	if (!accounting->options->span.windows)
-		return;
-	kmt_counters_close(&accounting->window_kinds[stats->kind],
-			   stats->bytes_req, stats->bytes_alloc);
-	if (kmt_kind_is_slab(stats->kind))
-		accounting->window_kinds[KMT_KIND_SLAB].headroom +=
-			stats->bytes_alloc;
-}
-
-static KmtDetail *detail_of(const KmtAccounting *accounting,
-			    const KmtClassStats *stats)
-{
-	return accounting->options->lifetimes
-		       ? kmt_groups_detail(accounting->aggregate->groups,
-					   stats->group)
-		       : NULL;
-}
-
 static void count_alloc(KmtAccounting *accounting, KmtClassStats *stats,
 			gint64 now, gboolean remote)
 {
 	account_alloc(accounting, stats, now, remote);
-	if (!accounting->basic)
-		stats->detailed.allocs += accounting->inside;
+	if (accounting->inside && stats->detail)
+		kmt_histogram_add(&stats->detail->sizes, stats->bytes_req, 1);
 }
 
 /* Count the allocation of an object that a lifetime filter selects. @now is the
@@ -153,11 +102,8 @@ static void count_alloc(KmtAccounting *accounting, KmtClassStats *stats,
 static void count_delayed_alloc(KmtAccounting *accounting, KmtClassStats *stats,
 				gint64 now, guint32 class_id, guint16 file)
 {
-	KmtMatchKey key =
-		kmt_match_keys_of_class(accounting->aggregate->keys, class_id);
-
 	count_alloc(accounting, stats, now,
-		    is_remote(accounting, key.node, file));
+		    kmt_detailed_is_remote(accounting, class_id, file));
 }
 
 static void detailed_alloc(KmtAccounting *accounting, KmtClassStats *stats,
@@ -165,24 +111,20 @@ static void detailed_alloc(KmtAccounting *accounting, KmtClassStats *stats,
 {
 	if (accounting->options->filter->lifetime)
 		return;
-	if (G_UNLIKELY(stats->detailed.window != accounting->window))
-		kmt_detailed_enter_window(accounting, stats);
+	kmt_detailed_touch(accounting, stats);
 	if (accounting->aggregate->history)
 		kmt_detailed_history_alloc(accounting, stats);
 	count_alloc(accounting, stats, now, remote);
-	window_alloc(accounting, stats, now);
 }
 
 static void detailed_close(KmtAccounting *accounting, KmtClassStats *stats)
 {
 	if (accounting->options->filter->lifetime)
 		return;
-	if (G_UNLIKELY(stats->detailed.window != accounting->window))
-		kmt_detailed_enter_window(accounting, stats);
+	kmt_detailed_touch(accounting, stats);
 	if (accounting->aggregate->history)
 		kmt_detailed_history_close(accounting, stats);
 	account_close(accounting, stats);
-	window_close(accounting, stats);
 }
 
 /*
@@ -215,15 +157,12 @@ static void detailed_free(KmtAccounting *accounting, KmtClassStats *stats,
 			  const FreedObject *freed)
 {
 	const KmtFilter *filter = accounting->options->filter;
-	guint64 lifetime =
-		freed->now > freed->alloc_time
-			? (guint64)freed->now - (guint64)freed->alloc_time
-			: 0;
+	guint64 lifetime = kmt_detailed_lifetime(freed->alloc_time, freed->now);
 	gboolean cross = freed->alloc_file != freed->free_file;
-	KmtDetail *detail = detail_of(accounting, stats);
 
 	if (filter->lifetime) {
-		if (!accounting->inside || !has_lifetime(filter, lifetime))
+		if (!accounting->inside ||
+		    !kmt_detailed_has_lifetime(filter, lifetime))
 			return;
 		count_delayed_alloc(accounting, stats, freed->now,
 				    freed->class_id, freed->alloc_file);
@@ -232,31 +171,22 @@ static void detailed_free(KmtAccounting *accounting, KmtClassStats *stats,
 	account_free(accounting, stats, cross);
 	if (accounting->basic)
 		accounting->slow_frees[stats->kind]++;
-	if (accounting->options->span.windows)
-		kmt_counters_free(&accounting->window_kinds[stats->kind],
-				  cross);
 	if (!accounting->inside)
 		return;
 	if (freed->is_deferred)
 		kmt_detailed_free_deferred(accounting, stats, freed->defer_time,
 					   freed->now);
-	if (detail) {
-		kmt_histogram_add(&detail->lifetimes, lifetime, 1);
-		detail->short_lived += lifetime < accounting->options->churn_ns;
-	}
+	if (stats->detail)
+		kmt_detailed_count_lifetime(accounting, stats->detail,
+					    lifetime);
 	if (accounting->aggregate->history)
 		kmt_history_free_object(accounting->aggregate->history,
 					stats->group, stats->kind,
 					freed->alloc_file, freed->free_file,
 					freed->free_site);
-	if (accounting->aggregate->cross) {
-		KmtFindingSite alloc =
-			kmt_detailed_site(accounting, freed->class_id);
-
-		accounting->aggregate->overflowed |= kmt_cross_cpu_add(
-			accounting->aggregate->cross, &alloc, freed->alloc_file,
-			freed->free_site, freed->free_file, stats->bytes_alloc);
-	}
+	if (accounting->aggregate->cross)
+		kmt_detailed_count_cross(accounting, stats, freed->alloc_file,
+					 freed->free_file, freed->free_site);
 }
 
 /* ---- records ---- */
@@ -340,15 +270,13 @@ static void count_live_object(KmtAccounting *accounting,
 {
 	const KmtFilter *filter = accounting->options->filter;
 	KmtClassStats *stats;
-	guint64 age = end > object->timestamp
-			      ? (guint64)end - (guint64)object->timestamp
-			      : 0;
+	guint64 age = kmt_detailed_lifetime(object->timestamp, end);
 
 	if (object->timestamp > accounting->stop ||
 	    !(stats = find_class(accounting, object->class_id)))
 		return;
 	if (filter->lifetime) {
-		if (!has_lifetime(filter, age))
+		if (!kmt_detailed_has_lifetime(filter, age))
 			return;
 		count_delayed_alloc(accounting, stats, end, object->class_id,
 				    object->file);
@@ -356,8 +284,8 @@ static void count_live_object(KmtAccounting *accounting,
 	if (object->is_deferred && object->defer.time <= accounting->stop)
 		kmt_detailed_deferred_at_end(accounting, stats,
 					     object->defer.time, end);
-	else if (detail_of(accounting, stats))
-		kmt_histogram_add(&detail_of(accounting, stats)->ages, age, 1);
+	else if (stats->detail)
+		kmt_histogram_add(&stats->detail->ages, age, 1);
 }
 
 void kmt_detailed_after_span(KmtAccounting *accounting,
@@ -388,72 +316,7 @@ void kmt_detailed_after_span(KmtAccounting *accounting,
 	}
 }
 
-static void detailed_step(KmtAccounting *accounting, const KmtMatchEvent *item)
-{
-	const KmtInputRawEvent *event = item->event;
-	KmtClassStats *stats;
-
-	if (event->event_id == KMEMTRACE_EVENT_FREE && accounting->inside) {
-		accounting->free_records[item->type]++;
-		accounting->window_frees[item->type]++;
-		if (accounting->aggregate->history)
-			kmt_history_free_record(accounting->aggregate->history,
-						item->type);
-	}
-	if (item->op == KMT_MATCH_STEP_NONE)
-		return;
-	stats = kmt_accounting_class(accounting, item->class_id);
-	if (item->op == KMT_MATCH_STEP_ALLOC)
-		count_short_alloc(accounting, stats);
-	if (!stats->counters)
-		return;
-	if (item->op == KMT_MATCH_STEP_ALLOC) {
-		detailed_alloc(accounting, stats, item->now, item->remote);
-	} else {
-		FreedObject freed = {.class_id = item->class_id,
-				     .alloc_time = item->alloc_time,
-				     .alloc_file = item->alloc_file,
-				     .now = item->now,
-				     .free_file = item->file,
-				     .free_site = event->call_site};
-
-		detailed_close(accounting, stats);
-		detailed_free(accounting, stats, &freed);
-	}
-}
-
-void kmt_detailed_steps(KmtAccounting *accounting,
-			const KmtMatchedBlock *matched, guint from, guint to)
-{
-	guint i;
-
-	for (i = from; i < to; i++) {
-		const KmtMatchEvent *item = matched->items[i];
-
-		kmt_detailed_at_time(accounting, item->now);
-		detailed_step(accounting, item);
-	}
-}
-
 /* ---- end of the capture ---- */
-
-/* Compute the size histogram of each group from its classes. */
-static void fill_sizes(KmtAccounting *accounting)
-{
-	KmtGroups *groups = accounting->aggregate->groups;
-	guint32 i;
-
-	for (i = 0;
-	     accounting->options->lifetimes && i < accounting->n_class_stats;
-	     i++) {
-		const KmtClassStats *stats = &accounting->class_stats[i];
-
-		if (stats->counters)
-			kmt_histogram_add(
-				&kmt_groups_detail(groups, stats->group)->sizes,
-				stats->bytes_req, stats->detailed.allocs);
-	}
-}
 
 static void count_live_at_end(gpointer user, const KmtMatchObject *object)
 {
@@ -471,5 +334,5 @@ void kmt_detailed_finish(KmtAccounting *accounting, KmtMatchPipeline *pipeline)
 		kmt_detailed_finish_history(accounting);
 	kmt_match_pipeline_foreach_live(pipeline, count_live_at_end,
 					accounting);
-	fill_sizes(accounting);
+	kmt_detailed_flush_excluded(accounting);
 }

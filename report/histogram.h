@@ -44,11 +44,9 @@ void kmt_histogram_clear(KmtHistogram *histogram);
 /* Return the bucket of @value. */
 static inline guint kmt_histogram_bucket(guint64 value)
 {
-	guint shift;
+	/* A value below 16 is its own bucket: the shift is 0. */
+	guint shift = 60 - (guint)__builtin_clzll(value | 15);
 
-	if (value < 16)
-		return (guint)value;
-	shift = 63 - (guint)__builtin_clzll(value) - 3;
 	return shift * 8 + (guint)(value >> shift);
 }
 

@@ -50,7 +50,6 @@ typedef struct {
 	guint8 kind;	    /* KmtKind */
 	guint64 live;	    /* now */
 	guint64 deferred;   /* now */
-	guint32 last_pair;  /* slot of the last pair in KmtHistory.pairs */
 	guint64 first_live; /* live and deferred before the first entry */
 	guint64 first_deferred;
 } KmtSeries;

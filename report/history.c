@@ -79,22 +79,6 @@ KmtHistoryClass *kmt_history_class(KmtHistory *history, guint32 class_id)
 	return &history->classes[class_id];
 }
 
-/* Return the class of an event, after saving its objects as of the last peak.
- */
-static KmtHistoryClass *class_of(KmtHistory *history,
-				 const KmtHistoryEvent *event)
-{
-	KmtHistoryClass *class = kmt_history_class(history, event->class_id);
-
-	class->group = event->group;
-	class->kind = event->kind;
-	if (class->epoch != event->epoch) {
-		class->epoch = event->epoch;
-		class->at_peak = class->live;
-	}
-	return class;
-}
-
 /* ---- series ---- */
 
 static int compare_u64(guint64 a, guint64 b)
@@ -203,9 +187,9 @@ static void save_state(KmtHistory *history, KmtSeries *series, gboolean inside)
 	entry->deferred = series->deferred;
 }
 
-static void limit_entries(KmtHistory *history)
+void kmt_history_limit(KmtHistory *history)
 {
-	if (G_UNLIKELY(history->n_entries > KMT_HISTORY_MAX_ENTRIES))
+	if (G_UNLIKELY(kmt_history_is_full(history)))
 		share_half(history);
 }
 
@@ -219,35 +203,55 @@ KmtSeries *kmt_history_series(const KmtHistory *history, guint32 group)
 
 /* ---- events ---- */
 
-void kmt_history_alloc(KmtHistory *history, const KmtHistoryEvent *event)
+void kmt_history_enter(KmtHistory *history, const KmtHistoryEvent *event)
+{
+	KmtHistoryClass *class = kmt_history_class(history, event->class_id);
+	KmtSeries *series = series_of(history, event);
+
+	class->group = event->group;
+	class->kind = event->kind;
+	/* The first entry needs the live bytes before the event. */
+	if (event->inside)
+		entry_of(history, series);
+}
+
+void kmt_history_add(KmtHistory *history, const KmtHistoryEvent *event,
+		     guint64 allocs, guint64 frees)
 {
 	KmtSeries *series = series_of(history, event);
-	KmtSeriesEntry *entry;
+	KmtSeriesEntry *entry =
+		event->inside ? entry_of(history, series) : NULL;
 
-	class_of(history, event)->live++;
-	/* The first entry needs the live bytes before the event. */
-	entry = event->inside ? entry_of(history, series) : NULL;
-	series->live += event->bytes_alloc;
+	series->live += (allocs - frees) * event->bytes_alloc;
 	if (!entry)
 		return;
+	history->classes[event->class_id].allocs += allocs;
 	entry->live = series->live;
-	entry->allocs++;
-	entry->bytes_req += event->bytes_req;
-	entry->bytes_alloc += event->bytes_alloc;
-	limit_entries(history);
+	entry->allocs += allocs;
+	entry->frees += frees;
+	entry->bytes_req += allocs * event->bytes_req;
+	entry->bytes_alloc += allocs * event->bytes_alloc;
+}
+
+void kmt_history_alloc(KmtHistory *history, const KmtHistoryEvent *event)
+{
+	kmt_history_enter(history, event);
+	kmt_history_change(&history->classes[event->class_id], event->epoch, 1);
+	kmt_history_add(history, event, 1, 0);
+	kmt_history_limit(history);
 }
 
 void kmt_history_close(KmtHistory *history, const KmtHistoryEvent *event)
 {
-	KmtSeries *series = series_of(history, event);
-	KmtSeriesEntry *entry;
+	KmtSeries *series;
 
-	class_of(history, event)->live--;
-	entry = event->inside ? entry_of(history, series) : NULL;
+	kmt_history_enter(history, event);
+	kmt_history_change(&history->classes[event->class_id], event->epoch,
+			   -G_GUINT64_CONSTANT(1));
+	series = series_of(history, event);
 	series->live -= event->bytes_alloc;
-	if (entry)
-		entry->live = series->live;
-	limit_entries(history);
+	save_state(history, series, event->inside);
+	kmt_history_limit(history);
 }
 
 void kmt_history_defer(KmtHistory *history, const KmtHistoryEvent *event,
@@ -296,30 +300,23 @@ static void grow_pairs(KmtHistory *history)
 			*find_pair(history, old[i].group, old[i].site) = old[i];
 }
 
-/* Count a free of an object of @group by @site. The slot in @last may be that
- * of another pair. */
-static void count_pair(KmtHistory *history, guint32 group, guint64 site,
-		       guint32 *last)
+guint32 kmt_history_count_pair(KmtHistory *history, guint32 group, guint64 site)
 {
-	KmtHistoryPair *pair = &history->pairs[*last & (history->n_slots - 1)];
+	KmtHistoryPair *pair = find_pair(history, group, site);
+	guint32 slot = (guint32)(pair - history->pairs);
 
-	if (pair->site == site && pair->group == group && pair->frees) {
-		pair->frees++;
-		return;
-	}
-	pair = find_pair(history, group, site);
-	*last = (guint32)(pair - history->pairs);
 	if (G_LIKELY(pair->frees)) {
 		pair->frees++;
-		return;
+		return slot;
 	}
 	if (history->n_pairs == KMT_HISTORY_MAX_PAIRS) {
 		history->unpaired++;
-		return;
+		return slot;
 	}
 	*pair = (KmtHistoryPair){site, 1, group};
 	if (++history->n_pairs * 2 > history->n_slots)
 		grow_pairs(history);
+	return slot;
 }
 
 void kmt_history_free_object(KmtHistory *history, guint32 group, guint8 kind,
@@ -327,18 +324,23 @@ void kmt_history_free_object(KmtHistory *history, guint32 group, guint8 kind,
 {
 	const KmtHistoryEvent event = {.group = group, .kind = kind};
 
-	KmtSeries *series = series_of(history, &event);
-
-	entry_of(history, series)->frees++;
-	history->matrix[history->rows[alloc_file] * history->n_rows +
-			history->rows[free_file]]++;
-	count_pair(history, group, site, &series->last_pair);
+	entry_of(history, series_of(history, &event))->frees++;
+	kmt_history_count_free(history, group, alloc_file, free_file, site);
 }
 
-void kmt_history_free_record(KmtHistory *history, guint8 kind)
+void kmt_history_free_records(KmtHistory *history, const guint64 *numbers)
 {
-	kmt_series_entry(&history->free_records[kind], &history->timeline)
-		->frees++;
+	guint i;
+
+	for (i = 0; i < KMT_N_KINDS; i++) {
+		guint64 n = numbers[i] - history->n_free_records[i];
+
+		history->n_free_records[i] = numbers[i];
+		if (n)
+			kmt_series_entry(&history->free_records[i],
+					 &history->timeline)
+				->frees += n;
+	}
 }
 
 /* ---- the span ---- */

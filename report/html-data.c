@@ -35,17 +35,26 @@ gsize kmt_html_size(const KmtHtmlData *data)
 
 /* ---- values ---- */
 
+/* Return whether a character of a JSON string is written as it is. */
+static gboolean is_plain(char c)
+{
+	return (guchar)c >= ' ' && c != 0x7f && c != '"' && c != '\\' &&
+	       c != '<' && c != '>' && c != '&';
+}
+
 /* Append printable text as a JSON string. */
 static void append_string(GString *out, const char *text)
 {
-	g_string_append_c(out, '"');
-	for (; *text; text++) {
-		guchar c = (guchar)*text;
+	const char *end;
 
-		if (c < ' ' || c == 0x7f || strchr("\"\\<>&", c))
-			g_string_append_printf(out, "\\u%04x", c);
-		else
-			g_string_append_c(out, *text);
+	g_string_append_c(out, '"');
+	for (;; text = end + 1) {
+		for (end = text; *end && is_plain(*end);)
+			end++;
+		g_string_append_len(out, text, end - text);
+		if (!*end)
+			break;
+		g_string_append_printf(out, "\\u%04x", (guchar)*end);
 	}
 	g_string_append_c(out, '"');
 }
@@ -54,11 +63,15 @@ static void append_string(GString *out, const char *text)
 static void begin_value(KmtHtmlData *data, const char *key)
 {
 	GString *text = data->text;
+	char last = text->len ? text->str[text->len - 1] : '{';
 
-	if (text->len && !strchr("{[:", text->str[text->len - 1]))
+	if (last != '{' && last != '[' && last != ':')
 		g_string_append_c(text, ',');
-	if (key)
-		g_string_append_printf(text, "\"%s\":", key);
+	if (!key)
+		return;
+	g_string_append_c(text, '"');
+	g_string_append(text, key);
+	g_string_append_len(text, "\":", 2);
 }
 
 void kmt_html_begin(KmtHtmlData *data, const char *key, char bracket)
@@ -77,12 +90,11 @@ void kmt_html_u64(KmtHtmlData *data, const char *key, guint64 value)
 	char digits[24], *p = digits + sizeof(digits);
 
 	begin_value(data, key);
-	*--p = '\0';
 	do {
 		*--p = (char)('0' + value % 10);
 		value /= 10;
 	} while (value);
-	g_string_append(data->text, p);
+	g_string_append_len(data->text, p, digits + sizeof(digits) - p);
 }
 
 void kmt_html_integer(KmtHtmlData *data, const char *key, gboolean negative,

@@ -24,20 +24,39 @@ typedef struct {
 	gboolean is_kept;
 } TreeNode;
 
-/* A cached name of a caller. */
+/* A slot of a direct-mapped cache of frames. */
 typedef struct {
-	guint64 address;
-	guint32 name; /* index in names + 1; 0: the slot is empty */
-} CallerSlot;
+	guint64 key;	      /* an address, or a size in bytes */
+	const KmtSymTag *tag; /* of an address */
+	guint32 name_plus_1;  /* index in names plus 1; 0: the slot is empty */
+} FrameSlot;
 
-#define CALLER_SLOTS 4096
+/* A slot of a direct-mapped cache of stacks. */
+typedef struct {
+	guint64 call_site;
+	gint64 tag_time;
+	guint32 stack;
+	guint32 node;
+	guint8 kind;
+	guint8 is_used;
+} StackSlot;
+
+/* A power of 2. A kernel has some 50,000 different stacks. */
+#define SLOTS 65536
 
 typedef struct {
-	GArray *nodes;	     /* TreeNode */
-	KmtIndex index;	     /* parent and frame -> node */
-	GPtrArray *names;    /* char * */
-	GHashTable *numbers; /* name -> index + 1 */
-	CallerSlot *callers; /* direct-mapped cache of CALLER_SLOTS slots */
+	GArray *nodes;	      /* TreeNode */
+	KmtIndex index;	      /* parent and frame -> node */
+	GPtrArray *names;     /* char * */
+	GHashTable *numbers;  /* name -> index + 1 */
+	guint32 *html_names;  /* index in the names of the document, by name */
+	FrameSlot *functions; /* caches of SLOTS slots */
+	FrameSlot *sizes;
+	StackSlot *stacks;
+	/* The last result of group_node(). */
+	guint32 last_group; /* KMT_NO_GROUP: none */
+	guint8 last_kind;
+	guint32 last_node;
 	guint64 seed;
 	gboolean is_cut;
 } FrameTree;
@@ -69,7 +88,10 @@ static void tree_init(FrameTree *tree)
 		.nodes = g_array_new(FALSE, FALSE, sizeof(TreeNode)),
 		.names = g_ptr_array_new_with_free_func(g_free),
 		.numbers = g_hash_table_new(kmt_str_hash, g_str_equal),
-		.callers = g_new0(CallerSlot, CALLER_SLOTS),
+		.functions = g_new0(FrameSlot, SLOTS),
+		.sizes = g_new0(FrameSlot, SLOTS),
+		.stacks = g_new0(StackSlot, SLOTS),
+		.last_group = KMT_NO_GROUP,
 		.seed = kmt_hash_seed(),
 	};
 	kmt_index_init(&tree->index, node_hash, node_equal);
@@ -80,7 +102,10 @@ static void tree_clear(FrameTree *tree)
 	g_array_unref(tree->nodes);
 	g_ptr_array_unref(tree->names);
 	g_hash_table_unref(tree->numbers);
-	g_free(tree->callers);
+	g_free(tree->html_names);
+	g_free(tree->functions);
+	g_free(tree->sizes);
+	g_free(tree->stacks);
 	kmt_index_clear(&tree->index);
 }
 
@@ -120,8 +145,8 @@ static guint32 child_of(FrameTree *tree, guint32 parent, guint32 frame)
 
 /* ---- frames of a class ---- */
 
-static guint32 function_number(const KmtHtmlReport *html, FrameTree *tree,
-			       const KmtSymSite *site)
+static guint32 add_function(const KmtHtmlReport *html, FrameTree *tree,
+			    const KmtSymSite *site)
 {
 	KmtSymbol symbol;
 	g_autofree char *name = NULL;
@@ -133,38 +158,99 @@ static guint32 function_number(const KmtHtmlReport *html, FrameTree *tree,
 	return name_number(tree, name ? name : symbol.name);
 }
 
-/* Return the name of a caller, from a cache: callers have no tag. */
-static guint32 caller_number(const KmtHtmlReport *html, FrameTree *tree,
-			     const KmtSymSite *site)
+/* Return the slot of a value in a cache of SLOTS slots. */
+static FrameSlot *slot_of(const FrameTree *tree, FrameSlot *slots, guint64 key)
 {
-	CallerSlot *slot = &tree->callers[kmt_hash(tree->seed, site->address) %
-					  CALLER_SLOTS];
-
-	if (!slot->name || slot->address != site->address)
-		*slot = (CallerSlot){site->address,
-				     1 + function_number(html, tree, site)};
-	return slot->name - 1;
+	return &slots[kmt_hash(tree->seed, key) % SLOTS];
 }
 
-/* Return the node of the stack of a class. */
-static guint32 stack_node(const KmtHtmlReport *html, FrameTree *tree,
-			  guint32 class_id)
+/* Return the number of the name of a function. */
+static guint32 function_number(const KmtHtmlReport *html, FrameTree *tree,
+			       const KmtSymSite *site)
+{
+	FrameSlot *slot = slot_of(tree, tree->functions, site->address);
+
+	if (!slot->name_plus_1 || slot->key != site->address ||
+	    slot->tag != site->tag)
+		*slot = (FrameSlot){site->address, site->tag,
+				    1 + add_function(html, tree, site)};
+	return slot->name_plus_1 - 1;
+}
+
+/* Return the number of the name of a size. */
+static guint32 size_number(FrameTree *tree, guint64 bytes)
+{
+	FrameSlot *slot = slot_of(tree, tree->sizes, bytes);
+	char text[24];
+
+	if (!slot->name_plus_1 || slot->key != bytes) {
+		g_snprintf(text, sizeof(text), "%" G_GUINT64_FORMAT " B",
+			   bytes);
+		*slot = (FrameSlot){bytes, NULL, 1 + name_number(tree, text)};
+	}
+	return slot->name_plus_1 - 1;
+}
+
+/* Return the node of the call chain of a class. */
+static guint32 chain_node(const KmtHtmlReport *html, FrameTree *tree,
+			  guint32 class_id, const KmtMatchKey *key)
 {
 	KmtGroups *groups = html->report->aggregate->groups;
-	KmtMatchKey key = kmt_match_keys_of_class(groups->match_keys, class_id);
-	KmtChain chain = kmt_groups_chain_of(groups, class_id, &key);
+	KmtChain chain = kmt_groups_chain_of(groups, class_id, key);
 	guint32 node =
 		child_of(tree, NO_NODE,
-			 name_number(tree, kmt_kind_name((KmtKind)key.type)));
+			 name_number(tree, kmt_kind_name((KmtKind)key->type)));
 	guint i = chain.n;
 
 	while (i--) {
 		KmtSymSite frame = kmt_groups_frame(groups, &chain, i);
-		guint32 name = i ? caller_number(html, tree, &frame)
-				 : function_number(html, tree, &frame);
 
-		node = child_of(tree, node, name);
+		node = child_of(tree, node,
+				function_number(html, tree, &frame));
 	}
+	return node;
+}
+
+/* Return the node of the stack of a class. The classes of a call site, which
+ * come one after another, share few stacks. */
+static guint32 stack_node(const KmtHtmlReport *html, FrameTree *tree,
+			  guint32 class_id)
+{
+	KmtMatchKey key = kmt_match_keys_of_class(
+		html->report->aggregate->groups->match_keys, class_id);
+	StackSlot *slot =
+		&tree->stacks[kmt_hash(tree->seed, key.stack) % SLOTS];
+
+	if (!key.has_owner)
+		return chain_node(html, tree, class_id, &key);
+	if (!slot->is_used || slot->stack != key.stack ||
+	    slot->call_site != key.call_site ||
+	    slot->tag_time != key.tag_time || slot->kind != key.type)
+		*slot = (StackSlot){
+			key.call_site, key.tag_time,
+			key.stack,     chain_node(html, tree, class_id, &key),
+			key.type,      TRUE};
+	return slot->node;
+}
+
+/* Return the node of the kind, directory and function of a class of a group. */
+static guint32 group_node(const KmtHtmlReport *html, FrameTree *tree,
+			  guint32 group, guint8 kind)
+{
+	KmtSymSite site;
+	guint32 node;
+
+	if (tree->last_group == group && tree->last_kind == kind)
+		return tree->last_node;
+	site = kmt_html_group_site(html, group);
+	node = child_of(tree, NO_NODE,
+			name_number(tree, kmt_kind_name((KmtKind)kind)));
+	node = child_of(tree, node,
+			name_number(tree, html->directories[group]));
+	node = child_of(tree, node, function_number(html, tree, &site));
+	tree->last_group = group;
+	tree->last_kind = kind;
+	tree->last_node = node;
 	return node;
 }
 
@@ -174,18 +260,12 @@ static guint32 function_node(const KmtHtmlReport *html, FrameTree *tree,
 {
 	const KmtAggregate *aggregate = html->report->aggregate;
 	const KmtHistoryClass *class = &aggregate->history->classes[class_id];
-	KmtSymSite site = kmt_html_group_site(html, class->group);
-	g_autofree char *size = g_strdup_printf(
-		"%" G_GUINT64_FORMAT " B",
-		kmt_match_keys_size_of_class(aggregate->keys, class_id).alloc);
-	guint32 node = child_of(
-		tree, NO_NODE,
-		name_number(tree, kmt_kind_name((KmtKind) class->kind)));
+	KmtMatchSize size =
+		kmt_match_keys_size_of_class(aggregate->keys, class_id);
+	guint32 number = size_number(tree, size.alloc);
 
-	node = child_of(tree, node,
-			name_number(tree, html->directories[class->group]));
-	node = child_of(tree, node, function_number(html, tree, &site));
-	return child_of(tree, node, name_number(tree, size));
+	return child_of(tree, group_node(html, tree, class->group, class->kind),
+			number);
 }
 
 static void fill(const KmtHtmlReport *html, FrameTree *tree,
@@ -317,11 +397,16 @@ static gboolean choose(KmtHtmlReport *html, FrameTree *tree)
 		order[i] = i;
 	g_qsort_with_data(order, (gint)n, sizeof(*order), compare_nodes, tree);
 	kmt_html_allow(html->data, ALLOWANCE);
+	tree->html_names = g_new(guint32, MAX(1, tree->names->len));
+	memset(tree->html_names, 0xff, tree->names->len * sizeof(guint32));
 	for (i = 0; i < n; i++) {
 		TreeNode *node = node_at(tree, order[i]);
+		guint32 *name = &tree->html_names[node->frame];
 
 		used += node->bytes;
-		kmt_html_intern(html->data, tree->names->pdata[node->frame]);
+		if (*name == G_MAXUINT32)
+			*name = kmt_html_intern(
+				html->data, tree->names->pdata[node->frame]);
 		if (!kmt_html_has_room(html->data, used))
 			break;
 		node->is_kept = TRUE;
@@ -370,7 +455,7 @@ static void add_nodes(KmtHtmlReport *html, const FrameTree *tree)
 			node->parent == NO_NODE
 				? -1
 				: (gint64)node_at(tree, node->parent)->number);
-		kmt_html_name(data, NULL, tree->names->pdata[node->frame]);
+		kmt_html_u64(data, NULL, tree->html_names[node->frame]);
 		kmt_html_u64(data, NULL, kmt_html_scaled(html, node->live));
 		kmt_html_u64(data, NULL, allocated);
 		kmt_html_i64(data, NULL,

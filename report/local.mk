@@ -4,11 +4,14 @@ REPORT_SOURCES = \
 	report/aggregate.c report/aggregate.h \
 	report/best-sizes.c report/best-sizes.h \
 	report/deferred.c report/deferred.h \
+	report/detailed-counts.c \
+	report/detailed-cross.c \
 	report/detailed-deferred.c \
 	report/detailed-findings.c \
 	report/detailed-private.h \
 	report/detailed-span.c \
 	report/detailed-stats.c \
+	report/detailed-steps.c \
 	report/accounting.c report/accounting.h \
 	report/allocator-memory.c report/allocator-memory.h \
 	report/capture-report.c report/capture-report.h \

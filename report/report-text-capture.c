@@ -95,6 +95,20 @@ static void print_lost(const KmtReport *report, FILE *out)
 		advice + 1);
 }
 
+/* Return whether a file with or without frames could not be read completely. */
+static gboolean has_defect(const KmtInputCapture *capture, gboolean frames)
+{
+	guint i;
+
+	for (i = 0; i < capture->files->len; i++) {
+		const KmtInputCpuFile *file = capture->files->pdata[i];
+
+		if (file->defect && (file->frames != NULL) == frames)
+			return TRUE;
+	}
+	return FALSE;
+}
+
 static void print_files(const KmtReport *report, FILE *out)
 {
 	const KmtInputCapture *capture = report->capture;
@@ -109,7 +123,11 @@ static void print_files(const KmtReport *report, FILE *out)
 			     "%u of ANOTHER CAPTURE: kmemtrace.meta "
 			     "does not list their CPUs.\n",
 			     capture->unlisted_files);
-	if (capture->damaged)
+	if (has_defect(capture, TRUE))
+		print_defect(out, "Files:",
+			     "at least one has DAMAGED PARTS: their records "
+			     "are missing.\n");
+	if (has_defect(capture, FALSE))
 		print_defect(out, "Files:",
 			     "at least one could NOT be read to its "
 			     "END: its later records are missing.\n");

@@ -157,14 +157,56 @@ static int compare_rows(gconstpointer a, gconstpointer b, gpointer user)
 	return result ? result : (int)x->kind - (int)y->kind;
 }
 
-static void cut(KmtTable *table, guint64 max_lines)
+/* Exchange rows[i], a node of the heap of n rows, with its children until each
+ * node comes after its children in the order of the table. */
+static void sift_down(const KmtGroup **rows, guint n, guint i,
+		      const Order *order)
+{
+	for (;;) {
+		guint last = i, child;
+		const KmtGroup *row = rows[i];
+
+		for (child = 2 * i + 1; child <= 2 * i + 2 && child < n;
+		     child++)
+			if (compare_rows(&rows[child], &rows[last],
+					 (gpointer)order) > 0)
+				last = child;
+		if (last == i)
+			return;
+		rows[i] = rows[last];
+		rows[last] = row;
+		i = last;
+	}
+}
+
+/*
+ * Move the first n of n_rows rows of the table's order to the front, in any
+ * order. A heap has the first n rows so far, the last of them at its root, so
+ * that one comparison suffices for most other rows.
+ */
+static void select_first(const KmtGroup **rows, guint n_rows, guint n,
+			 const Order *order)
 {
 	guint i;
 
-	table->n_shown = table->n_rows;
-	if (max_lines == 0 || max_lines >= table->n_rows)
-		return;
-	table->n_shown = (guint)max_lines;
+	for (i = n / 2; i-- > 0;)
+		sift_down(rows, n, i, order);
+	for (i = n; i < n_rows; i++) {
+		const KmtGroup *row = rows[i];
+
+		if (compare_rows(&row, &rows[0], (gpointer)order) > 0)
+			continue;
+		rows[i] = rows[0];
+		rows[0] = row;
+		sift_down(rows, n, 0, order);
+	}
+}
+
+/* Sum the rows that are not shown. */
+static void cut(KmtTable *table)
+{
+	guint i;
+
 	for (i = table->n_shown; i < table->n_rows; i++) {
 		const KmtGroup *group = table->rows[i];
 		KmtKind kind = kmt_kind_layer(group->kind);
@@ -193,9 +235,15 @@ KmtTable *kmt_table_new(const KmtAggregate *aggregate, KmtTableFilter filter,
 		if (!filter || filter(group, user))
 			table->rows[table->n_rows++] = group;
 	}
-	g_qsort_with_data(table->rows, (gint)table->n_rows,
+	table->n_shown = table->n_rows;
+	if (max_lines && max_lines < table->n_rows) {
+		table->n_shown = (guint)max_lines;
+		select_first(table->rows, table->n_rows, table->n_shown,
+			     &order);
+	}
+	g_qsort_with_data(table->rows, (gint)table->n_shown,
 			  sizeof(const KmtGroup *), compare_rows, &order);
-	cut(table, max_lines);
+	cut(table);
 	return table;
 }
 

@@ -35,7 +35,8 @@ char *kmt_sort_key_names(void);
 
 /* The sorted rows, and the sums of the omitted rows. */
 typedef struct {
-	const KmtGroup **rows; /* all selected groups, sorted */
+	const KmtGroup **rows; /* all selected groups; the first n_shown are
+				* sorted, and the others come after them */
 	guint n_rows;
 	guint n_shown; /* number of rows to show, from the first */
 	/* Sums of the omitted rows by kmt_kind_layer(), without peaks. */

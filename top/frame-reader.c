@@ -32,14 +32,6 @@ GQuark kmt_top_error_quark(void)
 	return g_quark_from_static_string("kmemtrace-top");
 }
 
-static KmtInputBuffer *new_buffer(gsize size)
-{
-	KmtInputBuffer *buffer = g_malloc(sizeof(*buffer) + size);
-
-	buffer->refs = 1;
-	return buffer;
-}
-
 KmtTopFrameReader *kmt_top_frame_reader_new(int fd, const char *name)
 {
 	KmtTopFrameReader *reader = g_new0(KmtTopFrameReader, 1);
@@ -47,7 +39,7 @@ KmtTopFrameReader *kmt_top_frame_reader_new(int fd, const char *name)
 	reader->fd = fd;
 	reader->name = g_strdup(name);
 	reader->size = BUFFER_BYTES;
-	reader->buffer = new_buffer(reader->size);
+	reader->buffer = kmt_input_buffer_new(reader->size);
 	reader->from = reader->end = FIRST_BYTE;
 	return reader;
 }
@@ -83,7 +75,7 @@ static void replace_buffer(KmtTopFrameReader *reader, gsize n)
 {
 	gsize left = reader->end - reader->from;
 	gsize size = MAX(BUFFER_BYTES, FIRST_BYTE + n);
-	KmtInputBuffer *buffer = new_buffer(size);
+	KmtInputBuffer *buffer = kmt_input_buffer_new(size);
 
 	memcpy(buffer->data + FIRST_BYTE, reader->buffer->data + reader->from,
 	       left);

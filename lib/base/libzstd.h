@@ -26,14 +26,16 @@ typedef enum {
 	X(ZSTD_compressBound)                                                  \
 	X(ZSTD_createCCtx)                                                     \
 	X(ZSTD_createDCtx)                                                     \
+	X(ZSTD_createDStream)                                                  \
 	X(ZSTD_decompressDCtx)                                                 \
+	X(ZSTD_decompressStream)                                               \
 	X(ZSTD_findFrameCompressedSize)                                        \
 	X(ZSTD_freeCCtx)                                                       \
 	X(ZSTD_freeDCtx)                                                       \
+	X(ZSTD_freeDStream)                                                    \
 	X(ZSTD_getErrorName)                                                   \
 	X(ZSTD_getFrameContentSize)                                            \
 	X(ZSTD_isError)                                                        \
-	X(ZSTD_maxCLevel)                                                      \
 	X(ZSTD_minCLevel)
 
 typedef struct {

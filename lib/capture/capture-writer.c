@@ -13,6 +13,7 @@
 #include "lib/capture/owner.h"
 #include "lib/capture/names.h"
 #include "lib/capture/sync.h"
+#include "lib/capture/zstd-cpu-file.h"
 
 #define META	      KMT_CAPTURE_META
 #define META_RESERVED META KMT_CAPTURE_TEMPORARY
@@ -22,7 +23,7 @@
  * each CPU.
  */
 #define META_CAPTURE_BYTES 4096
-#define META_CPU_BYTES	   176
+#define META_CPU_BYTES	   256
 
 /*
  * Number of chunks to gather before a write if the sub-buffers are small. Each
@@ -33,7 +34,8 @@
 
 struct kmt_capture_writer {
 	KmtCaptureDirectory *directory;
-	int meta_fd;	 /* descriptor of META_RESERVED, or -1 */
+	int meta_fd; /* descriptor of META_RESERVED, or -1 */
+	KmtZstdSettings zstd;
 	GPtrArray *made; /* char *: names of files that this process created */
 };
 
@@ -75,6 +77,7 @@ void kmt_capture_writer_close(KmtCaptureWriter *output)
 		return;
 	drop_reservation(output);
 	kmt_capture_directory_close(output->directory);
+	kmt_zstd_encoder_free(output->zstd.encoder);
 	g_ptr_array_unref(output->made);
 	g_free(output);
 }
@@ -120,22 +123,60 @@ static void add_made(KmtCaptureWriter *output, const char *name)
 	g_ptr_array_add(output->made, g_strdup(name));
 }
 
+gboolean kmt_capture_writer_compress(KmtCaptureWriter *output, int level,
+				     GError **error)
+{
+	/* Load libzstd now, because a program that records must not find out
+	 * later that it cannot. */
+	output->zstd.encoder = kmt_zstd_encoder_new(level, FALSE, error);
+	output->zstd.level = level;
+	return output->zstd.encoder != NULL;
+}
+
+char *kmt_capture_writer_cpu_name(const KmtCaptureWriter *output, guint cpu)
+{
+	return g_strdup_printf("cpu%u.out%s", cpu,
+			       output->zstd.level ? KMT_CAPTURE_ZSTD : "");
+}
+
+/*
+ * Return the bytes to gather before a write to an uncompressed file. With
+ * sub-buffers of the usual size, the thread that reads the CPU's sub-buffers
+ * wakes up so seldom that it can write all complete chunks each time. With
+ * small sub-buffers, the thread gathers BATCH_CHUNKS chunks before a write.
+ */
+static gsize batch_bytes(gsize record_bytes, gsize subbuf_bytes)
+{
+	gsize chunk = kmt_capture_cpu_writer_chunk_bytes(record_bytes);
+
+	return (subbuf_bytes < BATCH_CHUNKS * chunk ? BATCH_CHUNKS : 1) * chunk;
+}
+
 static KmtCaptureCpuWriter *make_cpu_file(KmtCaptureWriter *output, guint cpu,
-					  gsize record_bytes, gsize batch_bytes,
+					  gsize record_bytes,
+					  gsize subbuf_bytes,
 					  KmtCaptureCpuWriterMemory memory,
 					  GError **error)
 {
-	g_autofree char *name = g_strdup_printf("cpu%u.out", cpu);
-	KmtCaptureCpuWriter *sink = kmt_capture_cpu_writer_new(
-		kmt_capture_writer_fd(output), name, record_bytes, batch_bytes,
-		memory, error);
+	g_autofree char *name = kmt_capture_writer_cpu_name(output, cpu);
+	KmtCaptureCpuWriter *writer =
+		output->zstd.level
+			? kmt_zstd_cpu_file_new(&output->zstd,
+						kmt_capture_writer_fd(output),
+						name, cpu, record_bytes,
+						subbuf_bytes, memory, error)
+			: kmt_capture_cpu_writer_new(
+				  kmt_capture_writer_fd(output), name,
+				  record_bytes,
+				  batch_bytes(record_bytes, subbuf_bytes),
+				  memory, error);
 
 	/* A new file is not in the list yet. */
-	if (sink)
+	if (writer)
 		g_ptr_array_add(output->made, g_steal_pointer(&name));
 	else
 		g_prefix_error(error, "%s: ", kmt_capture_writer_path(output));
-	return sink;
+	return writer;
 }
 
 KmtCaptureCpuWriter *kmt_capture_writer_cpu_file(KmtCaptureWriter *output,
@@ -143,18 +184,7 @@ KmtCaptureCpuWriter *kmt_capture_writer_cpu_file(KmtCaptureWriter *output,
 						 gsize subbuf_bytes,
 						 GError **error)
 {
-	/*
-	 * With sub-buffers of the usual size, the thread that reads the CPU's
-	 * sub-buffers wakes up so seldom that it can write all complete chunks
-	 * each time. With small sub-buffers, the thread gathers BATCH_CHUNKS
-	 * chunks before a write.
-	 */
-	gsize chunk = kmt_capture_cpu_writer_chunk_bytes(record_bytes);
-	gsize batch_bytes =
-		(subbuf_bytes < BATCH_CHUNKS * chunk ? BATCH_CHUNKS : 1) *
-		chunk;
-
-	return make_cpu_file(output, cpu, record_bytes, batch_bytes,
+	return make_cpu_file(output, cpu, record_bytes, subbuf_bytes,
 			     KMT_CAPTURE_CPU_WRITER_LOCKED, error);
 }
 
@@ -163,8 +193,7 @@ KmtCaptureCpuWriter *kmt_capture_writer_small_cpu_file(KmtCaptureWriter *output,
 						       gsize record_bytes,
 						       GError **error)
 {
-	return make_cpu_file(output, cpu, record_bytes,
-			     kmt_capture_cpu_writer_chunk_bytes(record_bytes),
+	return make_cpu_file(output, cpu, record_bytes, 0,
 			     KMT_CAPTURE_CPU_WRITER_SMALL, error);
 }
 
@@ -367,8 +396,15 @@ gboolean kmt_capture_writer_write_meta(KmtCaptureWriter *output, GKeyFile *meta,
 				       guint n_cpus, GError **error)
 {
 	gsize n_bytes;
-	g_autofree char *text = g_key_file_to_data(meta, &n_bytes, NULL);
+	g_autofree char *text = NULL;
 	int errnum = 0;
+
+	if (output->zstd.level) {
+		g_key_file_set_string(meta, "capture", "compression", "zstd");
+		g_key_file_set_integer(meta, "capture", "compression_level",
+				       output->zstd.level);
+	}
+	text = g_key_file_to_data(meta, &n_bytes, NULL);
 
 	if (output->meta_fd < 0)
 		reserve_meta(output, n_cpus);

@@ -51,13 +51,25 @@ int kmt_capture_writer_fd(const KmtCaptureWriter *output);
  */
 gboolean kmt_capture_writer_is_staged(const KmtCaptureWriter *output);
 
+/*
+ * Compress the files of the CPUs, which are then cpu<n>.out.zst, with the level
+ * of zstd from 1 to KMT_ZSTD_LEVEL_MAX. Call the function before
+ * kmt_capture_writer_cpu_file(). Return FALSE and set an error if libzstd
+ * cannot be used.
+ */
+gboolean kmt_capture_writer_compress(KmtCaptureWriter *output, int level,
+				     GError **error);
+
+/* Return the name of a CPU's file, which the caller frees. */
+char *kmt_capture_writer_cpu_name(const KmtCaptureWriter *output, guint cpu);
+
 /* Return whether name is the name of a CPU's file: cpu<n>.out. */
 gboolean kmt_capture_writer_is_cpu_file(const char *name);
 
 /*
- * Create cpu<n>.out. subbuf_bytes is the approximate size of one read, such as
- * the size of the kernel's sub-buffers; the writer derives from it how much to
- * gather before a write. The caller frees the result.
+ * Create the file of a CPU. subbuf_bytes is the approximate size of one read,
+ * such as the size of the kernel's sub-buffers; the writer derives from it how
+ * much to gather before a write. The caller frees the result.
  */
 KmtCaptureCpuWriter *kmt_capture_writer_cpu_file(KmtCaptureWriter *output,
 						 guint cpu, gsize record_bytes,
@@ -65,8 +77,9 @@ KmtCaptureCpuWriter *kmt_capture_writer_cpu_file(KmtCaptureWriter *output,
 						 GError **error);
 
 /*
- * Create cpu<n>.out with little memory, for a program that writes files of many
- * CPUs and is not traced meanwhile. The caller frees the result.
+ * Create the file of a CPU with little memory, for a program that writes files
+ * of many CPUs and is not traced meanwhile. The caller frees the result before
+ * the writer of the capture.
  */
 KmtCaptureCpuWriter *kmt_capture_writer_small_cpu_file(KmtCaptureWriter *output,
 						       guint cpu,

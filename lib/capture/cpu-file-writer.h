@@ -20,6 +20,10 @@
 #define KMEMTRACE_CAPTURE_CPU_FILE_WRITER_H
 
 #include <glib.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "lib/capture/cpu-sink.h"
 
 /*
  * Multiples of both the record size and the block size: lcm(56, 64, 4096), and
@@ -42,8 +46,8 @@ G_STATIC_ASSERT(KMT_CAPTURE_CPU_WRITER_BUFFER_BYTES %
 			KMT_CAPTURE_CPU_WRITER_CHUNK_STACK_BYTES ==
 		0);
 
-/* Bytes that a writer with a sink gathers before a flush. */
-#define KMT_CAPTURE_CPU_WRITER_SINK_BYTES (128 * 1024)
+/* Upper bound of the size of a record. */
+#define KMT_CAPTURE_RECORD_BYTES_MAX 256
 
 typedef enum {
 	/* A buffer of KMT_CAPTURE_CPU_WRITER_BUFFER_BYTES, populated by the
@@ -58,13 +62,6 @@ typedef enum {
 typedef struct kmt_capture_cpu_writer KmtCaptureCpuWriter;
 
 /*
- * Receives complete records instead of a file. Return 0, or a negative errno if
- * they are lost.
- */
-typedef int (*KmtCaptureCpuSink)(void *data, guint cpu, const guint8 *records,
-				 gsize n_bytes);
-
-/*
  * Create the file name with mode 0600 in the directory dir_fd; the file must
  * not exist. record_bytes must divide
  * kmt_capture_cpu_writer_chunk_bytes(record_bytes).
@@ -77,26 +74,28 @@ kmt_capture_cpu_writer_new(int dir_fd, const char *name, gsize record_bytes,
 			   GError **error);
 
 /*
- * Create a writer that passes the records of a CPU to sink. The buffer is
- * locked and has room for batch_bytes at least; kmt_capture_cpu_writer_flush()
- * passes nothing before KMT_CAPTURE_CPU_WRITER_SINK_BYTES are buffered. Return
- * NULL and set an error on failure.
+ * Create a writer that passes the records of a CPU to @sink, which it owns,
+ * even on failure. The buffer has room for batch_bytes at least, and for
+ * kmt_capture_cpu_writer_sink_capacity(). Return NULL and set an error on
+ * failure.
  */
-KmtCaptureCpuWriter *kmt_capture_cpu_writer_new_sink(KmtCaptureCpuSink sink,
-						     void *data, guint cpu,
-						     gsize record_bytes,
-						     gsize batch_bytes,
-						     GError **error);
+KmtCaptureCpuWriter *kmt_capture_cpu_writer_new_sink(
+	KmtCaptureCpuSink *sink, gsize record_bytes, gsize batch_bytes,
+	KmtCaptureCpuWriterMemory memory, GError **error);
+
+/* Return the bytes that the first buffer of a writer with a sink has. */
+gsize kmt_capture_cpu_writer_sink_capacity(gsize record_bytes,
+					   gsize batch_bytes);
 
 /* Close the file and free the writer. Data in the buffer is lost. */
-void kmt_capture_cpu_writer_free(KmtCaptureCpuWriter *sink);
+void kmt_capture_cpu_writer_free(KmtCaptureCpuWriter *writer);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtCaptureCpuWriter, kmt_capture_cpu_writer_free)
 
 /*
  * Return the place for the next bytes in the buffer. *n_bytes is set to the
  * free bytes, rounded down to complete records, but to at least 1.
  */
-void *kmt_capture_cpu_writer_room(KmtCaptureCpuWriter *sink, gsize *n_bytes);
+void *kmt_capture_cpu_writer_room(KmtCaptureCpuWriter *writer, gsize *n_bytes);
 
 /*
  * Add n_bytes that the caller has stored at kmt_capture_cpu_writer_room(). If
@@ -104,21 +103,21 @@ void *kmt_capture_cpu_writer_room(KmtCaptureCpuWriter *sink, gsize *n_bytes);
  * take_back, flush, and finish return 0, or the negative errno of the first
  * failed write.
  */
-int kmt_capture_cpu_writer_add(KmtCaptureCpuWriter *sink, gsize n_bytes);
+int kmt_capture_cpu_writer_add(KmtCaptureCpuWriter *writer, gsize n_bytes);
 
 /*
  * Prepare a writer with a sink for calls of append that add n_bytes in total:
  * these records stay in the buffer, so that take_back can remove them until the
  * next flush. The function has no effect on a writer of a file.
  */
-int kmt_capture_cpu_writer_reserve(KmtCaptureCpuWriter *sink, gsize n_bytes);
+int kmt_capture_cpu_writer_reserve(KmtCaptureCpuWriter *writer, gsize n_bytes);
 
 /*
  * Add the n_bytes of complete records at from. The function writes the records
  * to the file without a copy to the buffer if O_DIRECT is off, or if n_bytes is
  * at least batch_bytes and address, size, and position in the file are aligned.
  */
-int kmt_capture_cpu_writer_append(KmtCaptureCpuWriter *sink, const void *from,
+int kmt_capture_cpu_writer_append(KmtCaptureCpuWriter *writer, const void *from,
 				  gsize n_bytes);
 
 /*
@@ -126,43 +125,77 @@ int kmt_capture_cpu_writer_append(KmtCaptureCpuWriter *sink, const void *from,
  * function first subtracts up to n_bytes from the number of unsaved bytes, then
  * removes the rest from the end of the buffer, then from the end of the file.
  */
-int kmt_capture_cpu_writer_take_back(KmtCaptureCpuWriter *sink, gsize n_bytes);
+int kmt_capture_cpu_writer_take_back(KmtCaptureCpuWriter *writer,
+				     gsize n_bytes);
 
 /*
  * Write records before the caller waits for more records. With O_DIRECT, the
  * function writes all complete chunks once batch_bytes are buffered; without
- * O_DIRECT, it writes all complete records.
+ * O_DIRECT, it writes all complete records. A sink receives them if they are
+ * batch_bytes of the sink, or too old for it.
  */
-int kmt_capture_cpu_writer_flush(KmtCaptureCpuWriter *sink);
+int kmt_capture_cpu_writer_flush(KmtCaptureCpuWriter *writer);
 
 /*
  * Pass all buffered records to the sink, however few they are. For a writer
  * with a sink only.
  */
-int kmt_capture_cpu_writer_flush_all(KmtCaptureCpuWriter *sink);
+int kmt_capture_cpu_writer_flush_all(KmtCaptureCpuWriter *writer);
+
+/*
+ * on: let the sink take its time from now on, because the source of the records
+ * cannot lose any while the writer waits, for example because tracing is off.
+ */
+void kmt_capture_cpu_writer_take_time(KmtCaptureCpuWriter *writer, bool on);
+
+/*
+ * Return the milliseconds until a flush passes the buffered records to the
+ * sink, because they are too old; -1: no such time.
+ */
+int kmt_capture_cpu_writer_wait_ms(const KmtCaptureCpuWriter *writer);
 
 /* Write all remaining complete records. An incomplete one counts as unsaved. */
-int kmt_capture_cpu_writer_finish(KmtCaptureCpuWriter *sink);
+int kmt_capture_cpu_writer_finish(KmtCaptureCpuWriter *writer);
+
+/*
+ * Stop the sink from writing what it has received, while the thread that writes
+ * may wait for it. That thread then calls kmt_capture_cpu_writer_discard(). Any
+ * thread may call this function.
+ */
+void kmt_capture_cpu_writer_abandon(KmtCaptureCpuWriter *writer);
 
 /* Stop writing: buffered bytes and all further bytes count as unsaved. */
-void kmt_capture_cpu_writer_discard(KmtCaptureCpuWriter *sink);
+void kmt_capture_cpu_writer_discard(KmtCaptureCpuWriter *writer);
 
 /*
  * Wait until the written bytes are on the disk. Return 0 or a negative errno. A
  * file that cannot be synced is not an error.
  */
-int kmt_capture_cpu_writer_sync(KmtCaptureCpuWriter *sink);
+int kmt_capture_cpu_writer_sync(KmtCaptureCpuWriter *writer);
 
 /* Return the negative errno of the failed write, or 0. */
-int kmt_capture_cpu_writer_error(const KmtCaptureCpuWriter *sink);
+int kmt_capture_cpu_writer_error(const KmtCaptureCpuWriter *writer);
 
-/* Return the number of bytes in the file. */
-guint64 kmt_capture_cpu_writer_written(const KmtCaptureCpuWriter *sink);
+/* Return the number of bytes of records in the file, uncompressed. */
+guint64 kmt_capture_cpu_writer_written(const KmtCaptureCpuWriter *writer);
 
 /*
  * Return the number of added bytes that will never be written to the file.
  * Bytes in the buffer do not count.
  */
-guint64 kmt_capture_cpu_writer_unsaved(const KmtCaptureCpuWriter *sink);
+guint64 kmt_capture_cpu_writer_unsaved(const KmtCaptureCpuWriter *writer);
+
+/* Return the size of the file in bytes. */
+guint64 kmt_capture_cpu_writer_file_bytes(const KmtCaptureCpuWriter *writer);
+
+/*
+ * Set the figures of a compressed file and return TRUE. Return FALSE if the
+ * file is not compressed.
+ */
+gboolean kmt_capture_cpu_writer_frames(const KmtCaptureCpuWriter *writer,
+				       KmtCaptureCpuFrames *frames);
+
+/* Return the id of the thread that compresses the records; 0: none. */
+pid_t kmt_capture_cpu_writer_thread(const KmtCaptureCpuWriter *writer);
 
 #endif

@@ -71,6 +71,7 @@ typedef enum {
 					* snapshot */
 	KMT_DAEMON_ERROR_REPLACED,     /* the snapshot was replaced or freed */
 	KMT_DAEMON_ERROR_STREAM,       /* the stream cannot be written */
+	KMT_DAEMON_ERROR_NO_ZSTD,      /* libzstd cannot be used */
 	KMT_DAEMON_N_ERRORS
 } KmtDaemonError;
 

@@ -249,6 +249,16 @@ void kmt_capture_meta_set_cpu(GKeyFile *meta, guint cpu, guint64 bytes,
 	set_figures(meta, group, bytes, overruns);
 }
 
+void kmt_capture_meta_set_frames(GKeyFile *meta, guint cpu,
+				 const KmtCaptureCpuFrames *frames)
+{
+	g_autofree char *group = g_strdup_printf("cpu%u", cpu);
+
+	g_key_file_set_uint64(meta, group, "file_bytes", frames->file_bytes);
+	g_key_file_set_uint64(meta, group, "frames", frames->n_frames);
+	g_key_file_set_uint64(meta, group, "stored_frames", frames->n_stored);
+}
+
 void kmt_capture_meta_end(GKeyFile *meta, guint64 bytes,
 			  const guint64 *overruns, gboolean complete)
 {

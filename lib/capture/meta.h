@@ -8,6 +8,8 @@
 
 #include <glib.h>
 
+#include "lib/capture/cpu-sink.h"
+
 /* Properties that are known when recording begins. */
 typedef struct {
 	const char *sys;    /* mount point of sysfs */
@@ -42,6 +44,10 @@ void kmt_capture_meta_add_cpu(GKeyFile *meta, const char *sys, guint cpu);
  */
 void kmt_capture_meta_set_cpu(GKeyFile *meta, guint cpu, guint64 bytes,
 			      const guint64 *overruns);
+
+/* Set the size and the number of frames of a CPU's compressed file. */
+void kmt_capture_meta_set_frames(GKeyFile *meta, guint cpu,
+				 const KmtCaptureCpuFrames *frames);
 
 /*
  * Set the totals, the end time, and whether the capture is complete. *overruns

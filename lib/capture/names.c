@@ -29,7 +29,8 @@ gboolean kmt_capture_parse_cpu(const char *name, guint *cpu,
 	if (n > G_MAXUINT || !g_str_has_prefix(end, CPU_SUFFIX))
 		return FALSE;
 	end += strlen(CPU_SUFFIX);
-	if (*end && strcmp(end, ".gz") != 0 && strcmp(end, ".zst") != 0)
+	if (*end && strcmp(end, ".gz") != 0 &&
+	    strcmp(end, KMT_CAPTURE_ZSTD) != 0)
 		return FALSE;
 	*cpu = (guint)n;
 	if (suffix)
@@ -70,8 +71,11 @@ KmtCaptureFile kmt_capture_file(const char *name)
 	if (kmt_capture_parse_cpu(name, &cpu, &suffix)) {
 		if (!is_canonical_cpu(name))
 			return KMT_CAPTURE_FILE_OTHER;
-		return *suffix ? KMT_CAPTURE_FILE_PACKED_CPU
-			       : KMT_CAPTURE_FILE_CPU;
+		if (!*suffix)
+			return KMT_CAPTURE_FILE_CPU;
+		return g_str_equal(suffix, KMT_CAPTURE_ZSTD)
+			       ? KMT_CAPTURE_FILE_ZSTD_CPU
+			       : KMT_CAPTURE_FILE_PACKED_CPU;
 	}
 	if (g_str_has_suffix(name, KMT_CAPTURE_TEMPORARY) &&
 	    text_file(name, n - strlen(KMT_CAPTURE_TEMPORARY)) !=

@@ -16,6 +16,9 @@
  */
 #define KMT_CAPTURE_META "kmemtrace.meta"
 
+/* Suffix of a CPU's file that a writer compressed. */
+#define KMT_CAPTURE_ZSTD ".zst"
+
 /* Suffix of a table while it is written, and of the file that reserves the disk
  * space of kmemtrace.meta. */
 #define KMT_CAPTURE_TEMPORARY ".tmp"
@@ -49,7 +52,9 @@ typedef enum {
 	KMT_CAPTURE_FILE_META,
 	KMT_CAPTURE_FILE_TABLE,
 	KMT_CAPTURE_FILE_CPU,	     /* cpu<n>.out */
-	KMT_CAPTURE_FILE_PACKED_CPU, /* cpu<n>.out.gz or cpu<n>.out.zst */
+	KMT_CAPTURE_FILE_ZSTD_CPU,   /* cpu<n>.out.zst, which a writer or the
+				      * user compressed */
+	KMT_CAPTURE_FILE_PACKED_CPU, /* cpu<n>.out.gz */
 	KMT_CAPTURE_FILE_TEMPORARY,  /* META or TABLE while it is written */
 } KmtCaptureFile;
 

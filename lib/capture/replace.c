@@ -114,17 +114,31 @@ static GKeyFile *read_meta(int dir_fd, const char *name)
 	return g_steal_pointer(&meta);
 }
 
-/*
- * Return the file names in the key "files" of the meta. Return NULL if meta is
- * NULL or has no list, as in a truncated capture or one of an earlier version.
- * is_member() then uses the names and first lines of the files.
- */
-static GStrv listed_files(GKeyFile *meta)
+/* What a kmemtrace.meta says about the files of its capture. */
+typedef struct {
+	/* Their names, from the key "files". NULL: there is no list, as in a
+	 * truncated capture or one of an earlier version. is_member() then uses
+	 * the names and first lines of the files. */
+	GStrv listed;
+	gboolean is_compressed; /* the writer compressed the CPU files */
+} Members;
+
+/* Fill *members from the meta, which may be NULL. */
+static void read_members(GKeyFile *meta, Members *members)
 {
-	return meta ? g_key_file_get_string_list(meta, "capture", "files", NULL,
-						 NULL)
-		    : NULL;
+	if (!meta)
+		return;
+	members->listed = g_key_file_get_string_list(meta, "capture", "files",
+						     NULL, NULL);
+	members->is_compressed =
+		g_key_file_has_key(meta, "capture", "compression", NULL);
 }
+
+static void members_clear(Members *members)
+{
+	g_clear_pointer(&members->listed, g_strfreev);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Members, members_clear)
 
 /*
  * Return whether a table has the first line that these programs and the kernel
@@ -199,13 +213,10 @@ static gboolean is_table(int dir_fd, const char *name, const char *table,
 	return has_header(dir_fd, name, table, may_be_short);
 }
 
-/*
- * Return whether the file belongs to the capture in the directory. listed is
- * the result of listed_files(), or NULL.
- */
-static gboolean is_member(int dir_fd, const char *const *listed,
-			  const char *name)
+/* Return whether the file belongs to the capture in the directory. */
+static gboolean is_member(int dir_fd, const Members *members, const char *name)
 {
+	const char *const *listed = (const char *const *)members->listed;
 	g_autofree char *table = NULL;
 
 	switch (kmt_capture_file(name)) {
@@ -213,6 +224,10 @@ static gboolean is_member(int dir_fd, const char *const *listed,
 		return TRUE;
 	case KMT_CAPTURE_FILE_CPU:
 		return !listed || g_strv_contains(listed, name);
+	case KMT_CAPTURE_FILE_ZSTD_CPU:
+		/* The user may have compressed a file of a capture. */
+		return listed ? g_strv_contains(listed, name)
+			      : members->is_compressed;
 	case KMT_CAPTURE_FILE_TABLE:
 		return listed ? g_strv_contains(listed, name)
 			      : is_table(dir_fd, name, name, FALSE);
@@ -237,18 +252,21 @@ static gboolean has_records(int dir_fd, const char *name)
 		return FALSE;
 	if (is_regular(fd, KMT_CAPTURE_META))
 		names = list_names(fd);
-	for (guint i = 0; names && !found && i < names->len; i++)
-		found = kmt_capture_file(names->pdata[i]) ==
-				KMT_CAPTURE_FILE_CPU &&
+	for (guint i = 0; names && !found && i < names->len; i++) {
+		KmtCaptureFile kind = kmt_capture_file(names->pdata[i]);
+
+		found = (kind == KMT_CAPTURE_FILE_CPU ||
+			 kind == KMT_CAPTURE_FILE_ZSTD_CPU) &&
 			fstatat(fd, names->pdata[i], &st,
 				AT_SYMLINK_NOFOLLOW) == 0 &&
 			st.st_size > 0;
+	}
 	close(fd);
 	return found;
 }
 
 static void take_name(KmtCaptureContents *contents, int dir_fd,
-		      const char *name, const char *const *listed)
+		      const char *name, const Members *members)
 {
 	if (kmt_capture_is_new(name) && is_directory(dir_fd, name)) {
 		g_ptr_array_add(has_records(dir_fd, name) ? contents->recorded
@@ -266,7 +284,7 @@ static void take_name(KmtCaptureContents *contents, int dir_fd,
 	if (g_str_equal(name, KMT_CAPTURE_META KMT_CAPTURE_TEMPORARY) &&
 	    is_regular(dir_fd, name))
 		return;
-	if (contents->has_capture && is_member(dir_fd, listed, name) &&
+	if (contents->has_capture && is_member(dir_fd, members, name) &&
 	    !is_directory(dir_fd, name))
 		return;
 	if (!contents->foreign)
@@ -279,7 +297,7 @@ KmtCaptureContents *kmt_capture_contents_read(int dir_fd, const char *path,
 	g_autoptr(KmtCaptureContents) contents = g_new0(KmtCaptureContents, 1);
 	g_autoptr(GPtrArray) names = list_names(dir_fd);
 	g_autoptr(GKeyFile) meta = NULL;
-	g_auto(GStrv) listed = NULL;
+	g_auto(Members) members = {NULL};
 
 	contents->recorded = g_ptr_array_new_with_free_func(g_free);
 	contents->empty = g_ptr_array_new_with_free_func(g_free);
@@ -294,10 +312,9 @@ KmtCaptureContents *kmt_capture_contents_read(int dir_fd, const char *path,
 	contents->cut_off =
 		meta && g_key_file_has_key(meta, "capture", "complete", NULL) &&
 		!g_key_file_get_boolean(meta, "capture", "complete", NULL);
-	listed = listed_files(meta);
+	read_members(meta, &members);
 	for (guint i = 0; i < names->len; i++)
-		take_name(contents, dir_fd, names->pdata[i],
-			  (const char *const *)listed);
+		take_name(contents, dir_fd, names->pdata[i], &members);
 	return g_steal_pointer(&contents);
 }
 
@@ -378,18 +395,17 @@ static gboolean remove_old_files(const Replacement *r, GError **error)
 {
 	g_autoptr(GPtrArray) names = NULL;
 	g_autoptr(GKeyFile) meta = NULL;
-	g_auto(GStrv) listed = NULL;
+	g_auto(Members) members = {NULL};
 
 	if (!is_regular(r->new_fd, KMT_CAPTURE_OLD_META))
 		return TRUE;
 	meta = read_meta(r->new_fd, KMT_CAPTURE_OLD_META);
-	listed = listed_files(meta);
+	read_members(meta, &members);
 	names = list_names(r->dir_fd);
 	if (!names)
 		return fail(r, "list", ".", error);
 	for (guint i = 0; i < names->len; i++)
-		if (is_member(r->dir_fd, (const char *const *)listed,
-			      names->pdata[i]) &&
+		if (is_member(r->dir_fd, &members, names->pdata[i]) &&
 		    unlinkat(r->dir_fd, names->pdata[i], 0) < 0)
 			return fail(r, "remove", names->pdata[i], error);
 	if (!sync_names(r, r->dir_fd, error))
@@ -432,7 +448,8 @@ static gboolean move_new_files(const Replacement *r, GError **error)
 		KmtCaptureFile kind = kmt_capture_file(names->pdata[i]);
 
 		if ((kind == KMT_CAPTURE_FILE_TABLE ||
-		     kind == KMT_CAPTURE_FILE_CPU) &&
+		     kind == KMT_CAPTURE_FILE_CPU ||
+		     kind == KMT_CAPTURE_FILE_ZSTD_CPU) &&
 		    !move_file(r, names->pdata[i], error))
 			return FALSE;
 	}

@@ -58,38 +58,47 @@ static size_t length_before_value(const GOptionEntry *entries, const char *word)
 	return 0;
 }
 
-/* Return whether the next word is the value of the long option @word. */
-static gboolean next_is_value(const GOptionEntry *entries, const char *word)
+/* Return the entry of the long option @word, which has no value; or NULL. */
+static const GOptionEntry *find_long(const GOptionEntry *entries,
+				     const char *word)
 {
 	for (; entries->long_name; entries++)
 		if (g_str_equal(entries->long_name, word + 2))
-			return takes_value(entries);
-	return FALSE;
+			return entries;
+	return NULL;
 }
 
-/* Copy @argv, with each value of a short option in a word of its own. */
+/*
+ * Copy @argv, with each value of a short option in a word of its own. A long
+ * option whose optional value is missing gets an empty one, because GLib would
+ * take the next word.
+ */
 static GStrv split_values(const GOptionEntry *entries, char **argv)
 {
 	g_autoptr(GPtrArray) words = g_ptr_array_new();
 	size_t n;
 
 	for (; *argv; argv++) {
-		gboolean next = FALSE;
+		const GOptionEntry *entry = NULL;
 
 		if (g_str_equal(*argv, "--"))
 			break;
 		n = 0;
 		if (g_str_has_prefix(*argv, "--"))
-			next = next_is_value(entries, *argv);
+			entry = find_long(entries, *argv);
 		else if (**argv == '-')
 			n = length_before_value(entries, *argv);
+		if (entry && entry->flags & G_OPTION_FLAG_OPTIONAL_ARG) {
+			g_ptr_array_add(words, g_strconcat(*argv, "=", NULL));
+			continue;
+		}
 		if (n && (*argv)[n]) {
 			g_ptr_array_add(words, g_strndup(*argv, n));
 			g_ptr_array_add(words, g_strdup(*argv + n));
 			continue;
 		}
 		g_ptr_array_add(words, g_strdup(*argv));
-		if ((n || next) && argv[1])
+		if ((n || (entry && takes_value(entry))) && argv[1])
 			g_ptr_array_add(words, g_strdup(*++argv));
 	}
 	for (; *argv; argv++)

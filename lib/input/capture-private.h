@@ -7,7 +7,7 @@
 #define KMEMTRACE_INPUT_CAPTURE_PRIVATE_H
 
 #include "lib/capture/names.h"
-#include "lib/input/buffer.h"
+#include "lib/input/shared-buffer.h"
 #include "lib/input/capture.h"
 
 #define KMT_INPUT_META_NAME KMT_CAPTURE_META
@@ -125,6 +125,13 @@ gboolean kmt_input_cpu_file_adopt_fd(KmtInputCpuFile *file, int fd,
  */
 gboolean kmt_input_decompress_file(KmtInputCpuFile *file, gboolean *is_tar,
 				   GError **error);
+
+/*
+ * Set a defect for each empty file with the suffix of a compressed file, unless
+ * kmemtrace.meta shows that the recording was cut off. Call this function after
+ * kmt_input_meta_read().
+ */
+void kmt_input_note_empty_files(KmtInputCapture *capture);
 
 /* ---- lib/input/operands.c ---- */
 

@@ -138,12 +138,17 @@ char *kmt_input_capture_display_path(const KmtInputCapture *capture,
 	return name ? name : g_strdup(path);
 }
 
-static char *defect_text(const char *path, const char *defect)
+static char *defect_text(const KmtInputCpuFile *file)
 {
+	if (file->frames)
+		return g_strdup_printf("%s cannot be read completely: %s; the "
+				       "records of this part are missing; copy "
+				       "the file again if possible",
+				       file->path, file->defect);
 	return g_strdup_printf("%s cannot be read to its end: %s; the "
 			       "records after that position are missing; "
 			       "copy the file again if possible",
-			       path, defect);
+			       file->path, file->defect);
 }
 
 GPtrArray *kmt_input_capture_warnings(const KmtInputCapture *capture)
@@ -157,8 +162,7 @@ GPtrArray *kmt_input_capture_warnings(const KmtInputCapture *capture)
 		const KmtInputCpuFile *file = capture->files->pdata[i];
 
 		if (file->defect)
-			g_ptr_array_add(warnings,
-					defect_text(file->path, file->defect));
+			g_ptr_array_add(warnings, defect_text(file));
 	}
 	return warnings;
 }

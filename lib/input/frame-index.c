@@ -2,6 +2,8 @@
 #include "config.h"
 
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "lib/base/libzstd.h"
 #include "lib/input/frame-index.h"
@@ -33,11 +35,17 @@ guint kmt_input_frame_index_find(const KmtInputFrameIndex *index, guint64 at)
 	return first;
 }
 
-#ifdef HAVE_LIBZSTD
+void kmt_input_unmap_range(const guint8 *data, gsize from, gsize to)
+{
+	guintptr page = (guintptr)sysconf(_SC_PAGESIZE);
+	guintptr begin = ((guintptr)data + from + page - 1) / page * page;
+	guintptr end = ((guintptr)data + to) / page * page;
 
-/* After a damaged part, kmemtraced's next frame begins at a multiple of this
- * number of bytes. */
-#define ALIGN_BYTES 4096
+	if (begin < end)
+		madvise((void *)begin, end - begin, MADV_DONTNEED);
+}
+
+#ifdef HAVE_LIBZSTD
 
 /*
  * Maximum number of positions after damaged parts at which a header is tried,
@@ -77,19 +85,21 @@ static HeaderResult read_header(const HeaderReader *r, gsize at,
 	return HEADER_OK;
 }
 
-/* Return the position of the next frame with content after a damaged part that
- * begins at @at, or the size of the file if there is none. */
+/*
+ * Return the position of the next frame with content after a damaged part that
+ * begins at @at, or the size of the file if there is none.
+ */
 static gsize find_next(HeaderReader *r, gsize at)
 {
 	static const guint8 magic[] = {0x28, 0xb5, 0x2f, 0xfd};
+	const guint8 *found;
 	KmtInputFrame frame;
 
-	for (at = (at | (ALIGN_BYTES - 1)) + 1;
-	     at < r->n && r->n - at > sizeof(magic) && r->tries < MAX_TRIES;
-	     at += ALIGN_BYTES) {
-		if (memcmp(r->data + at, magic, sizeof(magic)) != 0)
-			continue;
-		r->tries++;
+	while ((found = memmem(r->data + at + 1, r->n - at - 1, magic,
+			       sizeof(magic)))) {
+		at = (gsize)(found - r->data);
+		if (r->tries++ == MAX_TRIES)
+			break;
 		if (read_header(r, at, &frame) == HEADER_OK && frame.size)
 			return at;
 	}
@@ -98,10 +108,14 @@ static gsize find_next(HeaderReader *r, gsize at)
 
 static gboolean add_frames(KmtInputFrameIndex *index, HeaderReader *r)
 {
-	gsize at = 0, next;
+	gsize at = 0, unmapped = 0, next;
 	KmtInputFrame frame;
 
 	while (at < r->n) {
+		if (at - unmapped >= KMT_INPUT_UNMAP_STEP_BYTES) {
+			kmt_input_unmap_range(r->data, unmapped, at);
+			unmapped = at;
+		}
 		switch (read_header(r, at, &frame)) {
 		case HEADER_OK:
 			at += frame.packed_size;

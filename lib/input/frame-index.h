@@ -11,9 +11,15 @@
 
 /*
  * Maximum size of the content of a frame in bytes. A file with a larger frame
- * is read as a stream, so that a small file cannot claim much memory.
+ * is read as a stream, so that a small file cannot claim much memory. The
+ * fuzzers use a smaller number.
  */
+#ifndef KMT_INPUT_MAX_FRAME_BYTES
 #define KMT_INPUT_MAX_FRAME_BYTES ((gsize)4 << 20)
+#endif
+
+/* Mapped pages that were read are unmapped in steps of this number of bytes. */
+#define KMT_INPUT_UNMAP_STEP_BYTES ((gsize)4 << 20)
 
 /* A frame that has content. Positions and sizes are in bytes. */
 typedef struct {
@@ -34,16 +40,23 @@ typedef struct {
 } KmtInputFrameIndex;
 
 /*
- * Read the headers of the n bytes at data, and decompress nothing. Return NULL
+ * Read the headers of the n bytes at data, a mapped file, and decompress
+ * nothing. Return NULL
  * if the data does not begin with a frame, if the content size of a frame is
  * unknown or exceeds KMT_INPUT_MAX_FRAME_BYTES, or if libzstd cannot be used.
  * Skippable frames have no content. After a part without a valid header, the
- * index continues with the next frame whose position is a multiple of 4096
- * bytes. The caller frees the index.
+ * index continues with the next frame. The caller frees the index.
  */
 KmtInputFrameIndex *kmt_input_frame_index_new(const guint8 *data, gsize n);
 void kmt_input_frame_index_free(KmtInputFrameIndex *index);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtInputFrameIndex, kmt_input_frame_index_free)
+
+/*
+ * Unmap the resident pages of data, a mapping, that contain only bytes from
+ * @from to @to, so that the kernel can reuse the memory. A later access maps
+ * the pages again.
+ */
+void kmt_input_unmap_range(const guint8 *data, gsize from, gsize to);
 
 static inline KmtInputFrame *
 kmt_input_frame_index_get(const KmtInputFrameIndex *index, guint i)

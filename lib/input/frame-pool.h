@@ -7,12 +7,16 @@
 #ifndef KMEMTRACE_INPUT_FRAME_POOL_H
 #define KMEMTRACE_INPUT_FRAME_POOL_H
 
-#include "lib/input/buffer.h"
+#include "lib/input/shared-buffer.h"
 #include "lib/input/capture.h"
 
-/* Number of frames in the cache. It must be at least 2, because the programs
- * read the first and the last record of a file in turns. */
+/*
+ * Number of frames in the cache. It must be at least 2, because the programs
+ * read the first and the last record of a file in turns. The fuzzers use 2.
+ */
+#ifndef KMT_INPUT_CACHED_FRAMES
 #define KMT_INPUT_CACHED_FRAMES 16
+#endif
 
 typedef struct {
 	const KmtInputFrames *frames;

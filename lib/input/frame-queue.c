@@ -2,8 +2,6 @@
 #include "config.h"
 
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "lib/input/capture-private.h"
 #include "lib/input/frame-pool.h"
@@ -14,10 +12,6 @@
  * the frames of all queues.
  */
 #define MAX_AHEAD 16
-
-/* Compressed data that was read is unmapped in steps of this number of bytes.
- */
-#define RELEASE_STEP_BYTES (4u << 20)
 
 /* A frame that another thread decompresses or has decompressed. */
 typedef struct {
@@ -33,8 +27,8 @@ struct KmtInputFrameQueue {
 	KmtInputFramePool *pool;
 	guint record_size;
 	gboolean swapped;
-	guint64 released; /* number of bytes at the start of the compressed file
-			   * that were unmapped */
+	gsize released; /* number of bytes at the start of the compressed file
+			 * that were unmapped */
 	/* Protected by the lock of the pool: */
 	guint next;    /* number of the next frame to return */
 	guint n_ahead; /* number of frames from next on in ahead */
@@ -126,17 +120,12 @@ static void set_end_time(KmtInputFrameQueue *queue, guint i,
 	queue->end_time = event.timestamp;
 }
 
-/* Unmap compressed data before byte end of the file. A later access reads the
- * data from the file again. */
-static void release(KmtInputFrameQueue *queue, guint64 end)
+/* Unmap compressed data before byte end of the file. */
+static void release(KmtInputFrameQueue *queue, gsize end)
 {
-	guintptr mask = ~((guintptr)sysconf(_SC_PAGESIZE) - 1), from, to;
-
-	if (end - queue->released < RELEASE_STEP_BYTES)
+	if (end - queue->released < KMT_INPUT_UNMAP_STEP_BYTES)
 		return;
-	from = ((guintptr)queue->frames->data + queue->released) & mask;
-	to = ((guintptr)queue->frames->data + end) & mask;
-	madvise((void *)from, to - from, MADV_DONTNEED);
+	kmt_input_unmap_range(queue->frames->data, queue->released, end);
 	queue->released = end;
 }
 
@@ -177,8 +166,8 @@ KmtInputBuffer *kmt_input_frame_queue_next(KmtInputFrameQueue *queue,
 	}
 	if (frame.reason)
 		kmt_input_frames_note_damage(queue->frames, i, frame.reason);
-	release(queue,
-		kmt_input_frame_index_get(queue->frames->index, i)->packed_at);
+	release(queue, (gsize)kmt_input_frame_index_get(queue->frames->index, i)
+			       ->packed_at);
 	*n_records = records_of(queue, i);
 	return frame.buffer;
 }

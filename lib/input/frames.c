@@ -7,7 +7,6 @@
 #include "lib/input/archive.h"
 #include "lib/input/frame-pool.h"
 #include "lib/input/frames.h"
-#include "lib/input/record-stream.h"
 
 void kmt_input_frames_free(KmtInputFrames *frames)
 {
@@ -16,21 +15,6 @@ void kmt_input_frames_free(KmtInputFrames *frames)
 	kmt_input_frame_index_free(frames->index);
 	g_free(frames->first_reason);
 	g_free(frames);
-}
-
-/* Record the parts of the file that contain no frame. */
-static void note_gaps(KmtInputCpuFile *file)
-{
-	const KmtInputFrameIndex *index = file->frames->index;
-	g_autofree char *reason = NULL;
-
-	if (!index->damaged_bytes)
-		return;
-	reason =
-		g_strdup_printf("no complete frame is in the %" G_GUINT64_FORMAT
-				" bytes from byte %" G_GUINT64_FORMAT " on",
-				index->damaged_bytes, index->damaged_at);
-	kmt_input_cpu_file_set_defect(file, reason);
 }
 
 void kmt_input_frames_note_damage(KmtInputFrames *frames, guint i,
@@ -161,7 +145,6 @@ gboolean kmt_input_frames_open(KmtInputCpuFile *file)
 	file->frames = frames;
 	file->map = NULL;
 	file->size = index->size;
-	note_gaps(file);
 	return TRUE;
 }
 

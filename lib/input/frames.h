@@ -7,7 +7,7 @@
 #ifndef KMEMTRACE_INPUT_FRAMES_H
 #define KMEMTRACE_INPUT_FRAMES_H
 
-#include "lib/input/buffer.h"
+#include "lib/input/shared-buffer.h"
 #include "lib/input/byte-stream.h"
 #include "lib/input/capture.h"
 #include "lib/input/frame-index.h"
@@ -25,9 +25,8 @@ struct KmtInputFrames {
 /*
  * If kmt_input_frame_index_new() accepts the mapped content of file, and the
  * frames do not contain a tar, set file->frames and file->size, clear
- * file->map, and return TRUE. Parts without a frame are a defect of the file.
- * The mapping must stay valid. Otherwise return FALSE and leave the file
- * unchanged.
+ * file->map, and return TRUE. The mapping must stay valid. Otherwise return
+ * FALSE and leave the file unchanged.
  */
 gboolean kmt_input_frames_open(KmtInputCpuFile *file);
 void kmt_input_frames_free(KmtInputFrames *frames);

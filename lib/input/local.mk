@@ -2,7 +2,6 @@
 noinst_LIBRARIES += lib/input/libinput.a
 lib_input_libinput_a_SOURCES = \
 	lib/input/archive.c lib/input/archive.h \
-	lib/input/buffer.c lib/input/buffer.h \
 	lib/input/byte-stream.c lib/input/byte-stream.h \
 	lib/input/capture.c lib/input/capture.h \
 	lib/input/capture-meta.c \
@@ -27,6 +26,7 @@ lib_input_libinput_a_SOURCES = \
 	lib/input/record-format.c \
 	lib/input/record-reader.c lib/input/record-reader.h \
 	lib/input/record-stream.c lib/input/record-stream.h \
+	lib/input/shared-buffer.c lib/input/shared-buffer.h \
 	lib/input/slab-table.c lib/input/slab-table.h \
 	lib/input/spool.c lib/input/spool.h \
 	lib/input/tag-table.c lib/input/tag-table.h \

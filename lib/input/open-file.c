@@ -13,9 +13,27 @@
 #include "lib/input/frames.h"
 #include "lib/input/record-stream.h"
 
-static gboolean is_compressed_suffix(const char *end)
+static gboolean is_compressed_name(const char *path)
 {
-	return strcmp(end, ".gz") == 0 || strcmp(end, ".zst") == 0;
+	return g_str_has_suffix(path, ".gz") || g_str_has_suffix(path, ".zst");
+}
+
+void kmt_input_note_empty_files(KmtInputCapture *capture)
+{
+	guint i;
+
+	/* A recording that was killed leaves an empty file if it had not
+	 * written the first frame of the CPU yet. */
+	if (capture->meta && !capture->complete)
+		return;
+	for (i = 0; i < capture->files->len; i++) {
+		KmtInputCpuFile *file = capture->files->pdata[i];
+
+		if (!file->size && !file->frames && !file->stream &&
+		    is_compressed_name(file->path))
+			kmt_input_cpu_file_set_defect(file,
+						      "the file is empty");
+	}
 }
 
 /* ---- one file ---- */
@@ -142,6 +160,21 @@ static gboolean is_plain_cpu_file(const KmtInputCpuFile *file)
 	return g_str_has_suffix(file->path, ".out");
 }
 
+/* Record the parts of the file that contain no frame. */
+static void note_gaps(KmtInputCpuFile *file)
+{
+	const KmtInputFrameIndex *index = file->frames->index;
+	g_autofree char *reason = NULL;
+
+	if (!index->damaged_bytes)
+		return;
+	reason =
+		g_strdup_printf("no complete frame is in the %" G_GUINT64_FORMAT
+				" bytes from byte %" G_GUINT64_FORMAT " on",
+				index->damaged_bytes, index->damaged_at);
+	kmt_input_cpu_file_set_defect(file, reason);
+}
+
 static const guint8 *head_of(KmtInputCpuFile *file, gsize *n)
 {
 	*n = KMT_INPUT_SIGNATURE_BYTES;
@@ -172,7 +205,6 @@ static gboolean unpack(KmtInputCpuFile *file, GError **error)
 gboolean kmt_input_decompress_file(KmtInputCpuFile *file, gboolean *is_tar,
 				   GError **error)
 {
-	const char *end = strrchr(file->path, '.');
 	const guint8 *head;
 	gsize n;
 
@@ -181,18 +213,21 @@ gboolean kmt_input_decompress_file(KmtInputCpuFile *file, gboolean *is_tar,
 		return TRUE;
 	head = head_of(file, &n);
 	if (kmt_input_is_compressed(head, n)) {
-		if (file->map && kmt_input_frames_open(file))
+		if (file->map && kmt_input_frames_open(file)) {
+			note_gaps(file);
 			return TRUE;
+		}
 		if (!unpack(file, error))
 			return FALSE;
 		head = head_of(file, &n);
-	} else if (end && is_compressed_suffix(end)) {
+	} else if (is_compressed_name(file->path)) {
 		/* The file has the suffix of a compressed file, but not the
-		 * signature. Usually such a file is empty, or its beginning is
-		 * missing. */
-		kmt_input_cpu_file_set_defect(
-			file, "the file is not compressed as its "
-			      "name suggests");
+		 * signature, because its beginning is missing. See
+		 * kmt_input_note_empty_files() for an empty file. */
+		if (n)
+			kmt_input_cpu_file_set_defect(
+				file, "the file is not compressed as its "
+				      "name suggests");
 		g_clear_pointer(&file->stream, kmt_input_record_stream_free);
 		file->map = NULL;
 		file->size = 0;

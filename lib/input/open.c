@@ -317,6 +317,7 @@ KmtInputCapture *kmt_input_capture_open(const char *const *operands,
 	    !kmt_input_meta_read(capture, error) ||
 	    !read_formats(capture, options ? options : &defaults, error))
 		return NULL;
+	kmt_input_note_empty_files(capture);
 	count_records(capture);
 	kmt_input_meta_apply(capture);
 	find_recorded_loss(capture);

@@ -11,7 +11,7 @@
 #ifndef KMEMTRACE_INPUT_RECORD_READER_H
 #define KMEMTRACE_INPUT_RECORD_READER_H
 
-#include "lib/input/buffer.h"
+#include "lib/input/shared-buffer.h"
 #include "lib/input/record-stream.h"
 
 /*

@@ -26,18 +26,10 @@ void kmt_match_cross_uses_clear(KmtMatchCrossUses *uses)
 	g_free(uses->uses);
 }
 
-/*
- * Return the first place of a search. The factor is odd. Without the shift, the
- * result would be linear in the address, and a place could be that of many
- * addresses of equal distances.
- */
 static KmtMatchCrossUse *first_place(const KmtMatchCrossUses *uses,
 				     guint64 hash)
 {
-	guint64 mixed =
-		(hash ^ hash >> 32) * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
-
-	return &uses->uses[mixed >> (64 - uses->bits)];
+	return &uses->uses[hash >> (64 - uses->bits)];
 }
 
 static gboolean is_current(const KmtMatchCrossUses *uses,
@@ -53,27 +45,36 @@ static gboolean is_of(const KmtMatchCrossUse *use, guint64 hash,
 	return use->hash == hash && use->space == space + 1;
 }
 
-/* Return the place of an address, or else one without a current time, or else
- * NULL. */
-static KmtMatchCrossUse *place_for(const KmtMatchCrossUses *uses, guint64 hash,
-				   KmtInputNamespace space, gint64 now)
+/*
+ * Store the time of an address in the first place that has an older time of it,
+ * or no current time. Return FALSE if there is no such place. The address may
+ * have an older time in a later place, which is without effect.
+ */
+static gboolean store(const KmtMatchCrossUses *uses, guint64 hash,
+		      KmtInputNamespace space, gint64 time, gint64 now)
 {
-	KmtMatchCrossUse *use = first_place(uses, hash), *place = NULL;
+	KmtMatchCrossUse *use = first_place(uses, hash);
 	guint i;
 
 	for (i = 0; i < SEARCH; i++, use++) {
-		if (is_of(use, hash, space))
-			return use;
-		if (!place && !is_current(uses, use, now))
-			place = use;
+		if (is_of(use, hash, space)) {
+			use->time = MAX(use->time, time);
+			return TRUE;
+		}
+		if (is_current(uses, use, now))
+			continue;
+		use->hash = hash;
+		use->time = time;
+		use->space = (guint8)(space + 1);
+		return TRUE;
 	}
-	return place;
+	return FALSE;
 }
 
 /* Double the number of places until each current time has one. */
 static void grow(KmtMatchCrossUses *uses, gint64 now)
 {
-	KmtMatchCrossUse *former = uses->uses, *place;
+	KmtMatchCrossUse *former = uses->uses;
 	gsize n = n_places(uses->bits), i;
 
 	do {
@@ -81,15 +82,11 @@ static void grow(KmtMatchCrossUses *uses, gint64 now)
 			g_free(uses->uses);
 		uses->bits++;
 		uses->uses = g_new0(KmtMatchCrossUse, n_places(uses->bits));
-		for (i = 0; i < n; i++) {
-			if (!is_current(uses, &former[i], now))
-				continue;
-			place = place_for(uses, former[i].hash,
-					  former[i].space - 1u, now);
-			if (!place)
+		for (i = 0; i < n; i++)
+			if (is_current(uses, &former[i], now) &&
+			    !store(uses, former[i].hash, former[i].space - 1u,
+				   former[i].time, now))
 				break;
-			*place = former[i];
-		}
 	} while (i < n);
 	g_free(former);
 }
@@ -97,12 +94,8 @@ static void grow(KmtMatchCrossUses *uses, gint64 now)
 void kmt_match_cross_uses_set(KmtMatchCrossUses *uses, guint64 hash,
 			      KmtInputNamespace space, gint64 time, gint64 now)
 {
-	KmtMatchCrossUse *place;
-
-	while (!(place = place_for(uses, hash, space, now)))
+	while (!store(uses, hash, space, time, now))
 		grow(uses, now);
-	*place = (KmtMatchCrossUse){
-		.hash = hash, .time = time, .space = (guint8)(space + 1)};
 }
 
 gboolean kmt_match_cross_uses_has(const KmtMatchCrossUses *uses, guint64 hash,
@@ -111,8 +104,8 @@ gboolean kmt_match_cross_uses_has(const KmtMatchCrossUses *uses, guint64 hash,
 	const KmtMatchCrossUse *use = first_place(uses, hash);
 	guint i;
 
-	for (i = 0; i < SEARCH && use->space; i++, use++)
-		if (is_of(use, hash, space))
-			return is_current(uses, use, now);
+	for (i = 0; i < SEARCH; i++, use++)
+		if (is_of(use, hash, space) && is_current(uses, use, now))
+			return TRUE;
 	return FALSE;
 }

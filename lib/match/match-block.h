@@ -12,16 +12,6 @@
 #include "lib/match/matcher-private.h"
 #include "lib/match/pipeline-private.h"
 
-/*
- * Number of events from the one that is matched to the one whose entry is
- * prefetched, because memory latency bounds large captures. report-small and
- * the fuzzers use fewer.
- */
-#ifndef KMT_MATCH_PREFETCH_DISTANCE
-#define KMT_MATCH_PREFETCH_DISTANCE 64
-#endif
-G_STATIC_ASSERT(KMT_MATCH_PREFETCH_DISTANCE <= KMT_MATCH_SPARE_RECORDS);
-
 /* The functions of a consumer, constants that the compiler inlines. */
 typedef struct {
 	/* Account for an event that kmt_match_fast_path() decided. */
@@ -87,11 +77,11 @@ static inline __attribute__((always_inline)) void
 kmt_match_block(KmtMatchShard *shard, KmtMatchPipelineBlock *work,
 		const KmtMatchBlockOps *ops, gpointer user)
 {
+	enum { DISTANCE = KMT_MATCH_PREFETCH_DISTANCE };
 	KmtMatchShardBlock *shard_block = &work->shard_blocks[shard->number];
 	KmtMatchEvent *item = shard_block->items;
 	KmtMatchEvent *const end = item + shard_block->n, *until;
-	KmtMatchEntry **home,
-		*homes[KMT_MATCH_BLOCK_RECORDS + KMT_MATCH_SPARE_RECORDS];
+	KmtMatchEntry **home, *homes[KMT_MATCH_BLOCK_RECORDS + DISTANCE];
 	KmtMatcher *m = shard->matcher;
 	KmtMatchDecision d;
 	KmtMatchEntry *e = NULL;
@@ -100,20 +90,23 @@ kmt_match_block(KmtMatchShard *shard, KmtMatchPipelineBlock *work,
 	shard->work = work;
 	shard_block->n_slow_events = 0;
 	kmt_match_table_reclaim(&m->table);
-	for (k = 0; k < KMT_MATCH_PREFETCH_DISTANCE; k++)
+	for (k = 0; k < DISTANCE; k++)
 		homes[k] = kmt_match_table_prefetch(&m->table, item[k].hash);
 	for (home = homes;;) {
 		until = item +
 			kmt_match_n_before_due(m, item, (guint)(end - item));
 		for (; item < until; item++, home++) {
-			home[KMT_MATCH_PREFETCH_DISTANCE] =
-				kmt_match_table_prefetch(
-					&m->table,
-					item[KMT_MATCH_PREFETCH_DISTANCE].hash);
+			home[DISTANCE] = kmt_match_table_prefetch(
+				&m->table, item[DISTANCE].hash);
 			e = kmt_match_table_at(&m->table, *home, item->hash);
-			if (G_UNLIKELY(!kmt_match_fast_path(m, item, e, &d)))
+			/* Two calls of step, because the compiler then knows
+			 * that the flag of the first one is 0. */
+			if (G_LIKELY(kmt_match_fast_path(item, e, &d)))
+				ops->step(user, item, &d);
+			else if (kmt_match_cross_path(m, item, e, &d))
+				ops->step(user, item, &d);
+			else
 				break;
-			ops->step(user, item, &d);
 		}
 		if (item == end)
 			break;

@@ -87,6 +87,10 @@ gboolean kmt_match_is_contended(const KmtMatcher *m, const KmtMatchEntry *e,
 	if (e->last_file != file)
 		return kmt_match_time_distance(e->last_ts, m->now) <=
 		       m->tolerance;
+	/* Usually decides: new addresses are seldom used by two CPUs. */
+	if (e->flags & KMT_MATCH_ENTRY_MAYBE &&
+	    !(e->flags & KMT_MATCH_ENTRY_CROSSED))
+		return FALSE;
 	return kmt_match_cross_uses_has(
 		&m->cross_uses, e->hash,
 		kmt_input_namespace_of(kmt_match_entry_type(e)), m->now);
@@ -97,11 +101,16 @@ void kmt_match_entry_touch(KmtMatcher *m, KmtMatchEntry *e, guint16 file)
 	/* The CPU of last_file becomes another CPU. An older time in cross_uses
 	 * need not be removed: it is beyond the tolerance if last_ts is. */
 	if (e->last_file != file &&
-	    kmt_match_time_distance(e->last_ts, m->now) <= m->tolerance)
+	    kmt_match_time_distance(e->last_ts, m->now) <= m->tolerance) {
 		kmt_match_cross_uses_set(
 			&m->cross_uses, e->hash,
 			kmt_input_namespace_of(kmt_match_entry_type(e)),
 			e->last_ts, m->now);
+		if (e->flags & KMT_MATCH_ENTRY_MAYBE)
+			e->flags |= KMT_MATCH_ENTRY_CROSSED;
+	}
+	if (!(e->flags & KMT_MATCH_ENTRY_MAYBE))
+		e->flags &= ~KMT_MATCH_ENTRY_CROSSED;
 	e->last_file = file;
 	e->last_ts = m->now;
 }

@@ -395,50 +395,73 @@ typedef struct {
 } KmtMatchDecision;
 
 /*
- * Decide an event in the common case: the address is closed before an ALLOC, or
- * live before a FREE, has an entry of the same type, has no pending record, and
- * was used by no other CPU within the clock tolerance. Return FALSE in every
- * other case; kmt_match_block() then calls kmt_match_slow_path(). One
- * comparison decides all of that for an event of the same CPU as the last one.
- *
- * item has the hash, a KmtMatchStep as op, and for an ALLOC its class_id. e is
- * the result of kmt_match_table_at() for the hash. The decision is a local
- * variable of the loop, so that the compiler keeps it in registers.
- *
- * The function never decides a DEFER or a FREE of a deferred object. ALLOC and
- * FREE execute the same instructions, because a branch on the event
- * type could not be predicted. A due decision concerns another address and need
- * not precede this one, because an entry with a pending record has a flag that
- * is refused.
+ * Apply an event to its entry e, whose flags and type are those of
+ * kmt_match_usual_state().
  */
-static inline __attribute__((always_inline)) gboolean
-kmt_match_fast_path(const KmtMatcher *m, const KmtMatchEvent *item,
-		    KmtMatchEntry *e, KmtMatchDecision *d)
+static inline __attribute__((always_inline)) void
+kmt_match_decide(const KmtMatchEvent *item, KmtMatchEntry *e,
+		 KmtMatchDecision *d)
 {
-	const guint32 usual = kmt_match_usual_state(item), state = e->state;
 	const guint32 new_class = item->class_id;
 	guint32 class_id = e->class_id;
 
-	d->is_alloc = item->op & 1;
-	d->flag = item->flag;
-	if (G_UNLIKELY(state != usual)) {
-		if ((state ^ usual) & ~KMT_MATCH_STATE_FILE ||
-		    kmt_match_time_distance(e->last_ts, item->now) <=
-			    m->tolerance)
-			return FALSE;
-		d->flag |= !d->is_alloc;
-	}
+	d->is_alloc = item->state / KMT_MATCH_STATE_OP & 1;
 	/* The class of a FREE is that of the entry's ALLOC. The compiler
 	 * selects without a branch, because both values are loaded already. */
-	if (__builtin_expect_with_probability(d->is_alloc, 1, 0.5))
+	if (__builtin_expect_with_probability((long)d->is_alloc, 1, 0.5))
 		class_id = new_class;
 	d->class_id = e->class_id = class_id;
 	d->alloc_time = e->last_ts;
-	d->alloc_file = kmt_match_state_file(state);
+	d->alloc_file = kmt_match_state_file(e->state);
 	/* Store with the width of the load: the next record of the address may
 	 * follow at once, and store forwarding needs equal widths. */
-	e->state = usual ^ KMT_MATCH_STATE_OP;
+	e->state = kmt_match_usual_state(item) ^ KMT_MATCH_STATE_OP;
 	e->last_ts = item->now;
+}
+
+/*
+ * Decide an event in the common case: the address is closed before an ALLOC, or
+ * live before a FREE, has an entry of the same type, has no pending record, and
+ * was last used by the same CPU. Return FALSE in every other case;
+ * kmt_match_block() then calls kmt_match_cross_path(). One comparison decides
+ * all of that.
+ *
+ * item has the hash, a KmtMatchStep as op, and for an ALLOC its class_id. e is
+ * the result of kmt_match_table_at() for the hash.
+ *
+ * The function never decides a DEFER, a FREE of a deferred object, or an ALLOC
+ * with the remote flag. ALLOC and FREE execute the same instructions, because a
+ * branch on the event type could not be predicted. A due decision concerns
+ * another address and need not precede this one, because an entry with a
+ * pending record has a flag that is refused.
+ */
+static inline __attribute__((always_inline)) gboolean
+kmt_match_fast_path(const KmtMatchEvent *item, KmtMatchEntry *e,
+		    KmtMatchDecision *d)
+{
+	if (G_UNLIKELY(e->state != kmt_match_usual_state(item)))
+		return FALSE;
+	kmt_match_decide(item, e, d);
+	d->flag = FALSE;
+	return TRUE;
+}
+
+/*
+ * Decide an event as kmt_match_fast_path() does if another CPU than that of the
+ * event used the address last, but not within the clock tolerance. Return FALSE
+ * in every other case; kmt_match_block() then calls kmt_match_slow_path().
+ */
+static inline __attribute__((always_inline)) gboolean
+kmt_match_cross_path(const KmtMatcher *m, const KmtMatchEvent *item,
+		     KmtMatchEntry *e, KmtMatchDecision *d)
+{
+	const guint32 usual = kmt_match_usual_state(item);
+
+	if ((e->state ^ usual) & ~KMT_MATCH_STATE_FILE ||
+	    kmt_match_time_distance(e->last_ts, item->now) <= m->tolerance)
+		return FALSE;
+	kmt_match_decide(item, e, d);
+	d->flag = !d->is_alloc;
 	return TRUE;
 }
 

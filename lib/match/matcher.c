@@ -170,26 +170,39 @@ static void resolve_conflict(KmtMatcher *m, KmtMatchEntry *e,
 
 /*
  * Decide an event as kmt_match_fast_path() does, also if other CPUs used the
- * address within the clock tolerance. m->now is the time of the event.
+ * address within the clock tolerance, or if only the age of the last record
+ * decides about the guess on the state before the first one: a FREE more than
+ * the tolerance after the first ALLOC, and an ALLOC that long after the first
+ * FREE, discard the opposite guess. m->now is the time of the event.
  */
-static gboolean cross_cpu_path(KmtMatcher *m, KmtMatchEntry *e,
-			       KmtMatchEvent *item)
+static gboolean decide_plain(KmtMatcher *m, KmtMatchEntry *e,
+			     KmtMatchEvent *item)
 {
-	guint32 state = kmt_match_usual_state(item);
-	gboolean is_alloc = item->op == KMT_MATCH_STEP_ALLOC;
+	const guint32 usual = kmt_match_usual_state(item);
+	const guint discarded =
+		item->op == KMT_MATCH_STEP_ALLOC  ? KMT_MATCH_ENTRY_MAYBE_FREE
+		: item->op == KMT_MATCH_STEP_FREE ? KMT_MATCH_ENTRY_MAYBE_LIVE
+						  : 0;
+	const gboolean is_recent =
+		kmt_match_time_distance(e->last_ts, m->now) <= m->tolerance;
+	guint32 other = (e->state ^ usual) & ~KMT_MATCH_STATE_FILE;
+	KmtMatchDecision d;
 
-	if ((e->state ^ state) & ~KMT_MATCH_STATE_FILE)
+	if (!is_recent)
+		other &= ~((discarded | KMT_MATCH_ENTRY_CROSSED) *
+			   KMT_MATCH_STATE_OP);
+	if (other)
 		return FALSE;
-	if (is_alloc)
-		e->class_id = item->class_id;
-	else
-		item->class_id = e->class_id;
-	item->alloc_time = e->last_ts;
-	item->alloc_file = e->last_file;
-	if (!is_alloc)
-		item->cross = e->last_file != item->file;
-	kmt_match_entry_touch(m, e, item->file);
-	e->flags ^= KMT_MATCH_ENTRY_LIVE;
+	if (is_recent && e->last_file != item->file)
+		kmt_match_cross_uses_set(&m->cross_uses, e->hash,
+					 kmt_input_namespace_of(item->type),
+					 e->last_ts, m->now);
+	kmt_match_decide(item, e, &d);
+	if (!d.is_alloc)
+		item->cross = d.alloc_file != item->file;
+	item->class_id = d.class_id;
+	item->alloc_time = d.alloc_time;
+	item->alloc_file = d.alloc_file;
 	return TRUE;
 }
 
@@ -199,9 +212,14 @@ void kmt_match_slow_path(KmtMatcher *m, KmtMatchEntry *e, KmtMatchEvent *item)
 	guint64 hash = item->hash;
 
 	m->now = item->now;
-	if (cross_cpu_path(m, e, item))
+	item->op &= (guint8)~KMT_MATCH_OP_REMOTE;
+	if (decide_plain(m, e, item))
 		return;
-	if (!kmt_match_entry_is(e, hash, space))
+	/* If the search for the hash ended at an unused place, the address has
+	 * no entry. */
+	if (!e->state && e->hash != hash)
+		e = NULL;
+	else if (!kmt_match_entry_is(e, hash, space))
 		e = kmt_match_table_find(&m->table, hash, space);
 	if (item->op == KMT_MATCH_STEP_ALLOC) {
 		if (apply_certain_alloc(m, &e, item->type, item->file, hash,

@@ -16,10 +16,7 @@
 /* Number of records that are merged one by one after a short run. */
 #define INTERLEAVED_RECORDS 512
 
-/*
- * Move the cursor of file i to the record after the next one, however rare that
- * record is.
- */
+/* Move file i, which is the first, to its record after the next one. */
 static void step(KmtMatchMerge *merge, guint i)
 {
 	KmtMatchCursor *s = &merge->cursors[i];
@@ -113,7 +110,8 @@ static void keep_buffer(KmtMatchBlock *block, const KmtMatchCursor *s)
 				kmt_input_buffer_ref(s->buffer));
 }
 
-/* Append the next record. */
+/* The careful path: append the next record, and examine the record after it
+ * completely. */
 static void fill_one(KmtMatchMerge *merge, KmtMatchBlock *block,
 		     KmtMatchShardQueue *queue)
 {

@@ -44,7 +44,7 @@ typedef struct {
  * is a key of 64 bits: the merged time of its next record, as a distance from
  * base, and in the low bits its number. Smaller keys come first, so equal times
  * are ordered by file. A step thus costs a minimum and a maximum per level, 11
- * instructions instead of 24 for separate times and numbers.
+ * instructions instead of the 24 for separate times and numbers.
  */
 typedef struct {
 	guint64 *losers;
@@ -61,9 +61,7 @@ typedef struct {
 
 /* The smallest distance, in ns, that a key cannot represent, 78 hours. Keys
  * have this distance instead of a larger one. */
-#ifndef KMT_MATCH_TREE_FAR
 #define KMT_MATCH_TREE_FAR ((G_MAXUINT64 >> KMT_MATCH_TREE_ID_BITS) - 1)
-#endif
 
 struct KmtMatchMerge {
 	const KmtInputCapture *capture;

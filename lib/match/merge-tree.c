@@ -53,18 +53,15 @@ void kmt_match_tree_update(KmtMatchMerge *merge, guint i)
 }
 
 /*
- * Return the smallest key at which fill() stops: that of a record after
- * merge->stop, or of one that the keys cannot represent.
+ * Return the smallest key at which fill() stops: that of a record at or after
+ * merge->stop, which has a distance because the caller has an earlier or equal
+ * one, or of a record that the keys cannot represent.
  */
 static guint64 limit_of(const KmtMatchMerge *merge)
 {
-	const KmtMatchTree *tree = &merge->tree;
-	guint64 distance = (guint64)merge->stop - (guint64)tree->base;
+	guint64 distance = (guint64)merge->stop - (guint64)merge->tree.base;
 
-	/* The caller has a record that is not after merge->stop. */
-	return MIN(distance + (distance < KMT_MATCH_TREE_FAR),
-		   KMT_MATCH_TREE_FAR)
-	       << KMT_MATCH_TREE_ID_BITS;
+	return MIN(distance, KMT_MATCH_TREE_FAR) << KMT_MATCH_TREE_ID_BITS;
 }
 
 /* The function is inlined with a constant one_shard. */

@@ -196,10 +196,10 @@ static gboolean copy_all(KmtMatchTable *table, guint number,
 	KmtMatchSegment *s = &table->segments[number];
 	const KmtMatchEntry *last =
 		s->entries + kmt_match_segment_places(s) - 1;
-	guint32 i;
+	const KmtMatchEntry *e = former->entries,
+			    *end = e + kmt_match_segment_places(former);
 
-	for (i = 0; i < kmt_match_segment_places(former); i++) {
-		const KmtMatchEntry *e = &former->entries[i];
+	for (; e < end; e++) {
 		KmtMatchEntry *to;
 
 		if (!e->state)
@@ -312,14 +312,17 @@ static KmtMatchEntry *free_place(KmtMatchTable *table, guint64 hash,
 {
 	KmtMatchSegment *s = &table->segments[kmt_match_segment_number(hash)];
 	KmtMatchEntry *e = kmt_match_table_home(table, hash);
-	gboolean replace = is_nearly_full(table, s);
 
-	for (; e->state; e++) {
-		if (!replace || !may_evict(e, evict_from, evict_to))
-			continue;
-		remember_evicted(table, e);
-		return e;
+	if (is_nearly_full(table, s)) {
+		for (; e->state; e++) {
+			if (!may_evict(e, evict_from, evict_to))
+				continue;
+			remember_evicted(table, e);
+			return e;
+		}
 	}
+	while (e->state)
+		e++;
 	if (is_full(s) || e == s->entries + kmt_match_segment_places(s) - 1)
 		return NULL;
 	s->n_used++;

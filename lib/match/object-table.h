@@ -47,6 +47,11 @@ enum {
 	/* The object is live and deferred; its side entry has the DEFER. */
 	KMT_MATCH_ENTRY_DEFERRED = 1 << 6,
 
+	/* With MAYBE_LIVE or MAYBE_FREE: another CPU may have used the address
+	 * within the clock tolerance. Without this flag, cross-uses.h has no
+	 * time of such an address. */
+	KMT_MATCH_ENTRY_CROSSED = 1 << 7,
+
 	/* An entry with one of these flags has a side entry. */
 	KMT_MATCH_ENTRY_SIDE = KMT_MATCH_ENTRY_PENDING |
 			       KMT_MATCH_ENTRY_ALLOC_SAVED |

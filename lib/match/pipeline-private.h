@@ -9,18 +9,26 @@
  * processor's cache. */
 #define KMT_MATCH_MAX_BLOCKS 8
 
-/* Number of unused events after the events of a block, so that
- * kmt_match_block() can look ahead without a test. */
-#define KMT_MATCH_SPARE_RECORDS 64
-
 /* Size of a cache line of the processor. */
 #define KMT_MATCH_CACHE_LINE_BYTES 64
 
 /*
- * The events of one shard in one block. Shards write to different cache lines.
+ * Number of events from the one that is matched to the one whose entry is
+ * prefetched, because memory latency bounds large captures. report-small and
+ * the fuzzers use a smaller number.
+ */
+#ifndef KMT_MATCH_PREFETCH_DISTANCE
+#define KMT_MATCH_PREFETCH_DISTANCE 32
+#endif
+
+/*
+ * The events of one shard in one block, and room for unused events, so that
+ * kmt_match_block() looks ahead without a test. Shards write to different cache
+ * lines.
  */
 typedef struct {
-	KmtMatchEvent items[KMT_MATCH_BLOCK_RECORDS + KMT_MATCH_SPARE_RECORDS]
+	KmtMatchEvent
+		items[KMT_MATCH_BLOCK_RECORDS + KMT_MATCH_PREFETCH_DISTANCE]
 		__attribute__((aligned(KMT_MATCH_CACHE_LINE_BYTES)));
 	guint n;
 	guint n_slow_events;

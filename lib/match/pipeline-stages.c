@@ -15,7 +15,10 @@ static gboolean is_remote(const KmtMatchPipeline *p, const KmtMatchEvent *item)
 static void assign_class(KmtMatchPipeline *p, KmtMatchEvent *item)
 {
 	item->class_id = kmt_match_keys_class(p->keys, item->event, item->file);
-	item->remote = is_remote(p, item);
+	if (is_remote(p, item)) {
+		item->remote = TRUE;
+		item->op |= KMT_MATCH_OP_REMOTE;
+	}
 }
 
 /* Set the allocation class of each ALLOC, and whether it is remote. */

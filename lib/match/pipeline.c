@@ -8,12 +8,38 @@
 #define BLOCKS_PER_THREAD 2
 
 /*
- * More threads bring no gain: merging and counting run on one thread each at a
- * time, and many shards cost more than they save. match-dump-small,
- * report-small and the fuzzers may use more.
+ * Return the largest useful number of threads. match-dump-small, report-small
+ * and the fuzzers use more.
  */
-#ifndef KMT_MATCH_MAX_THREADS
-#define KMT_MATCH_MAX_THREADS MIN(16, kmt_match_n_processors())
+#ifdef KMT_MATCH_MAX_THREADS
+static guint max_threads(const KmtInputCapture *capture)
+{
+	return KMT_MATCH_MAX_THREADS;
+}
+#else
+/* More threads bring no gain: merging and counting run on one thread each at a
+ * time, and many shards cost more than they save. */
+#define MAX_THREADS	       16
+
+/* A capture of fewer events is analysed in less time than it takes to start
+ * threads and to fill their caches. */
+#define MIN_EVENTS_FOR_THREADS 65536
+
+static guint max_threads(const KmtInputCapture *capture)
+{
+	guint64 n = 0;
+	guint i;
+
+	for (i = 0; i < capture->files->len; i++) {
+		const KmtInputCpuFile *file = capture->files->pdata[i];
+
+		/* The number of records of a stream is unknown. */
+		n += file->stream ? MIN_EVENTS_FOR_THREADS : file->n_records;
+	}
+	return n < MIN_EVENTS_FOR_THREADS
+		       ? 1
+		       : MIN(MAX_THREADS, kmt_match_n_processors());
+}
 #endif
 
 static void block_init(KmtMatchPipelineBlock *work, guint n_shards)
@@ -49,7 +75,7 @@ KmtMatchPipeline *kmt_match_pipeline_new(const KmtInputCapture *capture,
 					 KmtMatchConsumer consumer,
 					 gpointer user)
 {
-	const guint threads = CLAMP(options->jobs, 1, KMT_MATCH_MAX_THREADS);
+	const guint threads = CLAMP(options->jobs, 1, max_threads(capture));
 	const KmtMatchOptions match_options = {
 		.clock_tolerance_ns = options->clock_tolerance_ns,
 		.keys = options->keys,

@@ -22,6 +22,13 @@ typedef enum {
 	KMT_MATCH_STEP_DEFER = 14,
 } KmtMatchStep;
 
+/*
+ * This bit of op marks an ALLOC whose remote flag is set, until it is matched.
+ * No entry has the flags op - 1, so kmt_match_fast_path() refuses the ALLOC and
+ * need not read the flag of each event, which takes 2 instructions.
+ */
+#define KMT_MATCH_OP_REMOTE 0x80
+
 /* A pipeline event: filled by the merge, then updated by the matcher. */
 typedef struct {
 	const KmtInputRawEvent *event;

@@ -388,6 +388,18 @@ step_spdx()
 	[ -z "$bad" ] || { printf 'no SPDX line in:\n%s\n' "$bad"; return 1; }
 }
 
+# Kill kmemtraced, limit its files, and let a file system become full, a hundred times
+# each.
+step_compress()
+{
+	local test=$kmt_top/tests/kmemtraced/compress-random.py
+
+	make -s -C "$builddir" tests/kmemtraced/shim.so tests/kmemtraced/zstd-dump
+	export top_builddir=$builddir PYTHONPATH=$kmt_top/tests/lib KMEMTRACE_RUNS=100
+	python3 -B "$test"
+	KMEMTRACE_TMPFS=1 unshare -rm python3 -B "$test" Random.test_full_disk
+}
+
 # The test mounts tracefs if it is not mounted. The test is skipped if the kernel
 # has no tracefs or if the user is not root.
 step_ftrace()

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Damaged captures never crash kmemtrace-check: the exit status is 0, 1 or 2, and
 an error message is printed with status 1.  The pipeline of lib/match counts as many
-errors across files as the pass that finds their records.  A failure prints its seed.
+errors across files as the pass that finds their records.  Threads change nothing.  A
+failure prints its seed.
 """
 
 import json
@@ -18,6 +19,7 @@ from random_captures import damage_bytes
 
 BUILD = os.path.abspath(os.environ.get("top_builddir", "."))
 CHECK = os.path.join(BUILD, "check", "kmemtrace-check")
+THREADS = os.path.join(BUILD, "tests", "check", "check-threads")
 ROUNDS = int(os.environ.get("KMT_ROUNDS", "120"))
 
 META = """[capture]
@@ -90,11 +92,15 @@ def main():
                                 "--max-print=99"]), directory]
             if rng.random() < .2:
                 args[1] = os.path.join(directory, "cpu0.out")
-            done = subprocess.run([CHECK, *args], capture_output=True,
-                                  check=False, timeout=60)
+            done, threads = [
+                subprocess.run([program, *args], capture_output=True,
+                               check=False, timeout=60)
+                for program in (CHECK, THREADS)]
         seen.add(done.returncode)
         good = done.returncode in (0, 1, 2)
         good &= (done.returncode == 1) == bool(done.stderr)
+        good &= (done.stdout, done.returncode) == (threads.stdout,
+                                                   threads.returncode)
         if good and done.returncode != 1 and args[0] == "--json":
             document = json.loads(done.stdout)
             errors = document["total_errors"]

@@ -281,7 +281,8 @@ static void test_random_records(gconstpointer data)
 	char *directory;
 	g_autoptr(KmtInputCapture) capture = open_kind(kind, &directory);
 	g_autoptr(KmtInputTables) tables = kmt_input_tables_new(capture);
-	g_autofree KmtRecordFilter *filter = g_new(KmtRecordFilter, 1);
+	g_autoptr(KmtRecordFilter) filter =
+		kmt_record_filter_new(capture, tables);
 	g_autofree guint8 *records = g_malloc(MAX_FILE_BYTES);
 	GRand *rand = g_rand_new_with_seed(kind->record_size);
 	KmtRuleInput input = {.file = capture->files->pdata[0],
@@ -304,7 +305,6 @@ static void test_random_records(gconstpointer data)
 				(DESTROYED - CREATED + 4 * TOLERANCE_NS) /
 				N_RECORDS * 2;
 		}
-		kmt_record_filter_init(filter, input.file, tables);
 		n_accepted += compare(filter, &input, records,
 				      records + N_RECORDS * kind->record_size);
 	}
@@ -314,11 +314,39 @@ static void test_random_records(gconstpointer data)
 	fixture_remove(directory);
 }
 
+/* A set has exactly the added numbers and 0, while it grows. */
+static void test_number_set(void)
+{
+	enum { N_NUMBERS = 20000, RANGE = 100000 };
+	g_autofree guint8 *is_added = g_new0(guint8, RANGE);
+	KmtNumberSet set;
+	guint32 i;
+
+	kmt_number_set_init(&set);
+	is_added[0] = TRUE;
+	for (i = 0; i < N_NUMBERS; i++) {
+		const guint32 number = (guint32)g_test_rand_int_range(0, RANGE);
+
+		g_assert_cmpint(kmt_number_set_contains(&set, number), ==,
+				is_added[number]);
+		if (!is_added[number])
+			kmt_number_set_add(&set, number);
+		is_added[number] = TRUE;
+	}
+	kmt_number_set_add(&set, G_MAXUINT32);
+	g_assert_true(kmt_number_set_contains(&set, G_MAXUINT32));
+	for (i = 0; i < RANGE; i++)
+		g_assert_cmpint(kmt_number_set_contains(&set, i), ==,
+				is_added[i]);
+	kmt_number_set_clear(&set);
+}
+
 int main(int argc, char **argv)
 {
 	guint i;
 
 	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/record-filter/number-set", test_number_set);
 	for (i = 0; i < G_N_ELEMENTS(kinds); i++) {
 		g_autofree char *path = g_strdup_printf("/record-filter/%u", i);
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 KMT_IMPORT_TESTS = \
+	tests/import/compress.py \
 	tests/import/ctf.py \
 	tests/import/force.py \
 	tests/import/kmalloc-pairs.py \

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # lib/input: the forms that a capture comes in.
 KMT_INPUT_TESTS = \
+	tests/input/frames.py \
 	tests/input/hostile.py \
 	tests/input/layouts.py \
 	tests/input/memory.py \

@@ -6,6 +6,8 @@ KMEMTRACED_TESTS = \
 	tests/kmemtraced/boot-scripts.py \
 	tests/kmemtraced/buffers.py \
 	tests/kmemtraced/command.py \
+	tests/kmemtraced/compress-random.py \
+	tests/kmemtraced/compress.py \
 	tests/kmemtraced/directory-errors.py \
 	tests/kmemtraced/directory-owner.py \
 	tests/kmemtraced/directory.py \
@@ -36,6 +38,17 @@ tests_kmemtraced_shim_so_CFLAGS = $(KMT_WARN_CFLAGS) -fPIC
 tests_kmemtraced_shim_so_CPPFLAGS = $(AM_CPPFLAGS)
 tests_kmemtraced_shim_so_LDFLAGS = -shared
 tests_kmemtraced_shim_so_LDADD = -ldl
+
+check_PROGRAMS += tests/kmemtraced/zstd-dump
+tests_kmemtraced_zstd_dump_SOURCES = tests/kmemtraced/zstd-dump.c
+tests_kmemtraced_zstd_dump_CFLAGS = $(AM_CFLAGS) $(LIBZSTD_CFLAGS)
+tests_kmemtraced_zstd_dump_LDADD = lib/base/libbase.a $(GMODULE_LIBS) $(GLIB_LIBS)
+
+check_PROGRAMS += tests/kmemtraced/zstd-sink-unit
+tests_kmemtraced_zstd_sink_unit_SOURCES = tests/kmemtraced/zstd-sink-unit.c
+tests_kmemtraced_zstd_sink_unit_CFLAGS = $(AM_CFLAGS) $(LIBZSTD_CFLAGS)
+tests_kmemtraced_zstd_sink_unit_LDADD = $(KMT_CAPTURE_LIBS)
+TESTS += tests/kmemtraced/zstd-sink-unit
 
 check_PROGRAMS += tests/kmemtraced/initramfs-unit
 tests_kmemtraced_initramfs_unit_SOURCES = \

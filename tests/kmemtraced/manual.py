@@ -7,7 +7,8 @@ import re
 import subprocess
 
 import mkcapture
-from kmemtraced_fake import (PROGRAM, TOP_BUILDDIR, DaemonTest, main,
+from compress_case import has_zstd
+from kmemtraced_fake import (PROGRAM, TOP_BUILDDIR, Capture, DaemonTest, main,
                              records)
 
 REPORT = os.path.join(TOP_BUILDDIR, "report", "kmemtrace-report")
@@ -58,6 +59,15 @@ class Manual(DaemonTest):
 
         self.assertEqual(keys(capture), set(meta["capture"]))
         self.assertEqual(keys(cpu), set(meta["cpu0"]))
+        if not has_zstd():
+            return
+        self.assertEqual(self.run_to_end("--compress", "-f", "-w", "0.1")[0], 0)
+        section = source("man", "kmemtrace.5").split(
+            ".Ss cpu Ns Ar n Ns .out.zst")[1].split(".Ss")[0]
+        compressed = Capture(self.out).meta
+        self.assertEqual(keys(section),
+                         {*compressed["capture"], *compressed["cpu0"]} -
+                         {*meta["capture"], *meta["cpu0"]})
 
     def test_events(self):
         """kmemtrace-report(1) describes what "Events" counts."""

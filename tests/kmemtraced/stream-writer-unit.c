@@ -15,22 +15,35 @@
 
 /* What a sink has received. */
 typedef struct {
+	KmtCaptureCpuSink base;
 	GByteArray *bytes;
 	guint n_calls;
 	int error; /* result of the next calls */
 } Received;
 
-static int receive(void *data, guint cpu, const guint8 *records, gsize n_bytes)
+static int receive(KmtCaptureCpuSink *sink, KmtCaptureBuffer *buffer,
+		   gsize n_bytes)
 {
-	Received *received = data;
+	Received *received = (Received *)sink;
 
-	g_assert_cmpuint(cpu, ==, 5);
+	g_assert_cmpuint(sink->cpu, ==, 5);
 	g_assert_cmpuint(n_bytes % RECORD_BYTES, ==, 0);
 	received->n_calls++;
 	if (received->error == 0)
-		g_byte_array_append(received->bytes, records, (guint)n_bytes);
+		g_byte_array_append(received->bytes, buffer->data,
+				    (guint)n_bytes);
 	return received->error;
 }
+
+/* The caller of the writer owns the sink. */
+static void keep(KmtCaptureCpuSink *sink)
+{
+}
+
+static const KmtCaptureCpuSinkClass received_class = {
+	.write = receive,
+	.free = keep,
+};
 
 static guint8 *make_records(gsize n)
 {
@@ -45,8 +58,14 @@ static guint8 *make_records(gsize n)
 static KmtCaptureCpuWriter *make_writer(Received *received)
 {
 	GError *error = NULL;
-	KmtCaptureCpuWriter *writer = kmt_capture_cpu_writer_new_sink(
-		receive, received, 5, RECORD_BYTES, 4096, &error);
+	KmtCaptureCpuWriter *writer;
+
+	received->base.class = &received_class;
+	received->base.cpu = 5;
+	received->base.batch_bytes = 128 * 1024;
+	writer = kmt_capture_cpu_writer_new_sink(
+		&received->base, RECORD_BYTES, 4096,
+		KMT_CAPTURE_CPU_WRITER_LOCKED, &error);
 
 	g_assert_no_error(error);
 	return writer;

@@ -32,6 +32,7 @@ static void test_line(void)
 	g_autofree char *known = NULL;
 	g_autofree char *unknown = NULL;
 	g_autofree char *frozen = NULL;
+	g_autofree char *compressed = NULL;
 
 	make(&summary, 2, 7);
 	known = kmtd_summary_line(&summary);
@@ -47,6 +48,14 @@ static void test_line(void)
 	frozen = kmtd_summary_line(&summary);
 	g_assert_cmpstr(frozen, ==,
 			"2000 events, 112000 bytes, events lost unknown");
+	summary.is_compressed = TRUE;
+	summary.frames = (KmtCaptureCpuFrames){
+		.file_bytes = 9000, .n_frames = 40, .n_stored = 3};
+	compressed = kmtd_summary_line(&summary);
+	g_assert_cmpstr(compressed, ==,
+			"2000 events, 112000 bytes compressed to 9000 (3 of 40 "
+			"frames are not compressed, to keep up with the "
+			"events), events lost unknown");
 	kmtd_summary_clear(&summary);
 }
 

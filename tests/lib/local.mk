@@ -3,6 +3,7 @@
 EXTRA_DIST += \
 	tests/lib/advice_case.py \
 	tests/lib/boot_case.py \
+	tests/lib/compress_case.py \
 	tests/lib/ctf_files.py \
 	tests/lib/damaged_pages.py \
 	tests/lib/diff_case.py \
@@ -40,7 +41,8 @@ EXTRA_DIST += \
 	tests/lib/top_case.py \
 	tests/lib/top_compare.py \
 	tests/lib/tmux_case.py \
-	tests/lib/trace_dat_files.py
+	tests/lib/trace_dat_files.py \
+	tests/lib/zstd_frames.py
 
 check_PROGRAMS += tests/lib/preload-malloc.so
 tests_lib_preload_malloc_so_SOURCES = tests/lib/preload-malloc.c

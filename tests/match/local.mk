@@ -27,3 +27,13 @@ check_PROGRAMS += tests/match/class-table-unit
 tests_match_class_table_unit_SOURCES = tests/match/class-table-unit.c
 tests_match_class_table_unit_LDADD = $(KMT_MATCH_LIBS)
 TESTS += tests/match/class-table-unit
+
+check_PROGRAMS += tests/match/object-table-unit
+tests_match_object_table_unit_SOURCES = tests/match/object-table-unit.c
+tests_match_object_table_unit_LDADD = $(KMT_MATCH_LIBS)
+TESTS += tests/match/object-table-unit
+
+check_PROGRAMS += tests/match/merge-unit
+tests_match_merge_unit_SOURCES = tests/match/merge-unit.c
+tests_match_merge_unit_LDADD = $(KMT_MATCH_LIBS)
+TESTS += tests/match/merge-unit

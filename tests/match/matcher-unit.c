@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Cases of lib/match and lib/input that no capture of another test reaches: the
- * address set, growth of the object table, the merge of many files, and the
- * detection of a capture's format. One unit: the cases share a capture in
- * memory.
+ * address set, the merge of many files, and the detection of a capture's
+ * format. One unit: the cases share a capture in memory.
  */
 #include "config.h"
 
@@ -192,74 +191,6 @@ static void test_matcher_remembers_use_of_addresses(void)
 	g_assert_cmpuint(kmt_matcher_findings(matcher)
 				 ->unmatched[KMT_MATCH_UNMATCHED_BEFORE_TRACE],
 			 ==, PASSING);
-}
-
-static gboolean was_forgotten(const KmtMatchTable *table, guint64 ptr,
-			      guint8 type)
-{
-	KmtMatchEntry e = {
-		.hash = kmt_input_address_hash(table->seed, ptr, type)};
-
-	kmt_match_entry_set_type(&e, type);
-	return kmt_match_table_was_evicted(table, &e);
-}
-
-/* The table stays small while no address is live. */
-static void test_table_removes_closed_entries(void)
-{
-	KmtMatchTable table;
-	guint64 i;
-
-	kmt_match_table_init(&table, 0, 0, FALSE);
-	for (i = 1; i <= 1000000; i++) {
-		guint64 hash = kmt_input_address_hash(table.seed, i * 8, 0);
-		KmtMatchEntry *e;
-
-		g_assert_null(kmt_match_table_find(&table, hash, FALSE));
-		e = kmt_match_table_add(&table, hash, 0, G_MININT64,
-					(gint64)i - 10);
-		e->last_ts = (gint64)i;
-		g_assert_true(kmt_match_table_find(&table, hash, FALSE) == e);
-		g_assert_null(kmt_match_table_find(
-			&table,
-			kmt_input_address_hash(table.seed, i * 8,
-					       KMEMTRACE_TYPE_PAGES),
-			TRUE));
-		g_assert_cmpuint(kmt_match_entry_address(&table, e), ==, i * 8);
-	}
-	g_assert_cmpuint(kmt_match_table_bytes(&table), <, 1 << 18);
-	g_assert_true(was_forgotten(&table, 8, KMEMTRACE_TYPE_KMALLOC));
-	g_assert_false(was_forgotten(&table, 8, KMEMTRACE_TYPE_PAGES));
-	g_assert_false(was_forgotten(&table, 8000000, KMEMTRACE_TYPE_KMALLOC));
-	kmt_match_table_clear(&table);
-}
-
-/*
- * Live addresses remain in the table, which uses at most 48 bytes per live
- * address, as object-table.h documents.
- */
-static void test_table_size(void)
-{
-	enum { N = 1000000 };
-	KmtMatchTable table;
-	guint64 i;
-
-	kmt_match_table_init(&table, 0, 0, FALSE);
-	for (i = 1; i <= N; i++) {
-		guint64 hash = kmt_input_address_hash(table.seed, i * 64, 0);
-		KmtMatchEntry *e = kmt_match_table_add(&table, hash, 0,
-						       G_MININT64, G_MAXINT64);
-
-		e->flags = KMT_MATCH_ENTRY_LIVE;
-		kmt_match_table_reclaim(&table);
-	}
-	for (i = 1; i <= N; i++) {
-		guint64 hash = kmt_input_address_hash(table.seed, i * 64, 0);
-
-		g_assert_nonnull(kmt_match_table_find(&table, hash, FALSE));
-	}
-	g_assert_cmpuint(kmt_match_table_bytes(&table), <=, 48 * (guint64)N);
-	kmt_match_table_clear(&table);
 }
 
 /* Timestamps may have any 64-bit value. */
@@ -609,8 +540,5 @@ int main(int argc, char **argv)
 	g_test_add_func("/matcher/ambiguous-free-while-live",
 			test_matcher_ambiguous_free_while_live);
 	g_test_add_func("/matcher/extreme-times", test_extreme_times);
-	g_test_add_func("/table/removes-closed-entries",
-			test_table_removes_closed_entries);
-	g_test_add_func("/table/size", test_table_size);
 	return g_test_run();
 }

@@ -102,14 +102,17 @@ static double get_similarity(gconstpointer user, guint i, guint j)
 	return ((const Similarities *)user)->s[i][j];
 }
 
-/* Return the largest sum of the pairs from i and j on, by trying all. */
+/*
+ * Return the largest sum of the pairs from i and j on, by trying all. n is at
+ * most MAX_LENGTH; the test of the constant shows gcc -O3 that i is in bounds.
+ */
 static double best_sum(const Similarities *s, guint i, guint j, guint n,
 		       guint m)
 {
 	double best;
 	guint k;
 
-	if (i == n)
+	if (i == n || i == MAX_LENGTH)
 		return 0;
 	best = best_sum(s, i + 1, j, n, m);
 	for (k = j; k < m; k++)
