@@ -333,14 +333,15 @@ static gboolean save(Snapshot *snapshot, KmtdSummary *summary, GError **error)
 
 	snapshot->output = kmt_capture_writer_open(snapshot->options->directory,
 						   &options, error);
-	if (!snapshot->output ||
-	    (snapshot->options->compress_level &&
-	     !kmt_capture_writer_compress(snapshot->output,
-					  snapshot->options->compress_level,
-					  error)))
+	if (!snapshot->output)
+		return FALSE;
+	snapshot->files = kmtd_output_to_directory(snapshot->output);
+	if (snapshot->options->compress_level &&
+	    !kmt_capture_writer_compress(snapshot->output,
+					 snapshot->options->compress_level,
+					 error))
 		return FALSE;
 	kmtd_other_files_warn(snapshot->options, snapshot->ui);
-	snapshot->files = kmtd_output_to_directory(snapshot->output);
 	if (!make_meta(snapshot, summary, error) ||
 	    !save_cpus(snapshot, summary, error) ||
 	    !save_tables(snapshot, error) || !check_same(snapshot, error))

@@ -197,6 +197,10 @@ char *kmtd_summary_advice(const KmtdSummary *summary, guint64 memory_bytes)
 		text, "because its buffer was full%s; ",
 		summary->had_snapshots ? " or a snapshot took them" : "");
 	append_remedy(text, summary, subbufs);
+	/* Only compression that was too slow leaves frames uncompressed. */
+	if (summary->frames.n_stored)
+		g_string_append(text, "; or record with a lower level of "
+				      "--compress, or without it");
 	return g_string_free(text, FALSE);
 }
 

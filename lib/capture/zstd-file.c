@@ -36,6 +36,7 @@ struct kmt_zstd_file {
 	/* Of the last group. */
 	gint64 write_us;
 	gsize n_written;
+	atomic_bool is_urgent;
 	/* Other threads read these while one thread writes. */
 	_Atomic guint64 file_bytes;
 	_Atomic guint64 n_frames;
@@ -91,16 +92,26 @@ static int append_bytes(KmtZstdFile *file, const guint8 *from, gsize n_bytes)
 	return r;
 }
 
+/* Return whether to store a frame, although its group is to be compressed. */
+static bool is_urgent(const KmtZstdFile *file)
+{
+	return atomic_load(&file->is_urgent) &&
+	       kmt_zstd_file_stores_faster(file);
+}
+
 /*
  * Compress n_bytes to a group of n_frames frames of about equal size in the
- * output of the encoder. Return 0 or a negative errno.
+ * output of the encoder. *n_stored is set to the number of frames that are not
+ * compressed. Return 0 or a negative errno.
  */
-static int encode_group(KmtZstdEncoder *encoder, const guint8 *records,
-			gsize n_bytes, gsize record_bytes, gsize n_frames,
-			bool is_stored, SeekEntry *entries)
+static int encode_group(const KmtZstdFile *file, KmtZstdEncoder *encoder,
+			const guint8 *records, gsize n_bytes,
+			gsize record_bytes, gsize n_frames, bool is_stored,
+			SeekEntry *entries, gsize *n_stored)
 {
 	gsize n_done = 0;
 
+	*n_stored = 0;
 	kmt_zstd_encoder_reset(encoder);
 	for (gsize i = 0; i < n_frames; i++) {
 		gsize n = (n_bytes - n_done) / (n_frames - i), n_frame;
@@ -108,11 +119,13 @@ static int encode_group(KmtZstdEncoder *encoder, const guint8 *records,
 
 		n += (record_bytes - n % record_bytes) % record_bytes;
 		n = MIN(n, n_bytes - n_done);
+		is_stored = is_stored || is_urgent(file);
 		r = kmt_zstd_encode(encoder, records + n_done, n, is_stored,
 				    &n_frame);
 		if (r)
 			return r;
 		entries[i] = make_entry(n_frame, n);
+		*n_stored += is_stored;
 		n_done += n;
 	}
 	return 0;
@@ -139,25 +152,25 @@ static int append_group(KmtZstdFile *file, KmtZstdEncoder *encoder,
 	gsize alignment = file->file.direct ? KMT_CAPTURE_BLOCK_BYTES : 1;
 	gint64 start_us = g_get_monotonic_time();
 	SeekEntry entries[KMT_ZSTD_GROUP_FRAMES + 1];
-	gsize n_padding;
-	int r = encode_group(encoder, records, n_bytes, record_bytes, n_frames,
-			     is_stored, entries);
+	gsize n_padding, n_stored;
+	int r = encode_group(file, encoder, records, n_bytes, record_bytes,
+			     n_frames, is_stored, entries, &n_stored);
 
 	if (r)
 		return r;
 	n_padding = kmt_zstd_encoder_pad(encoder, alignment);
 	entries[n_frames] = make_entry(n_padding, 0);
-	if (!is_stored)
+	if (n_stored == 0)
 		file->encode_us = g_get_monotonic_time() - start_us;
 	r = write_group(file, encoder);
 	if (r)
 		return r;
-	if (!is_stored)
+	if (n_stored == 0)
 		file->n_saved = n_bytes - MIN(n_bytes, file->n_written);
 	g_array_append_vals(file->entries, entries,
 			    (guint)n_frames + (n_padding ? 1 : 0));
 	atomic_fetch_add(&file->n_frames, n_frames);
-	atomic_fetch_add(&file->n_stored, is_stored ? n_frames : 0);
+	atomic_fetch_add(&file->n_stored, n_stored);
 	return 0;
 }
 
@@ -235,6 +248,11 @@ int kmt_zstd_file_finish(KmtZstdFile *file, KmtZstdEncoder *encoder)
 int kmt_zstd_file_sync(KmtZstdFile *file)
 {
 	return kmt_capture_direct_file_sync(&file->file);
+}
+
+void kmt_zstd_file_set_urgent(KmtZstdFile *file, bool on)
+{
+	atomic_store(&file->is_urgent, on);
 }
 
 gint64 kmt_zstd_file_encode_us(const KmtZstdFile *file)

@@ -6,7 +6,8 @@
  * The file always ends with a complete frame, unless the process is killed
  * while it writes one. Only a file with a seek table has all records.
  *
- * One thread may write at a time; any thread may read the figures.
+ * One thread may write at a time; any thread may read the figures, and
+ * call kmt_zstd_file_set_urgent().
  */
 #ifndef KMEMTRACE_CAPTURE_ZSTD_FILE_H
 #define KMEMTRACE_CAPTURE_ZSTD_FILE_H
@@ -49,6 +50,12 @@ int kmt_zstd_file_finish(KmtZstdFile *file, KmtZstdEncoder *encoder);
 
 /* Wait until the file is on the disk. Return 0 or a negative errno. */
 int kmt_zstd_file_sync(KmtZstdFile *file);
+
+/*
+ * on: store the following frames, also those of a group that another thread
+ * appends at this moment, if that is faster than to compress them.
+ */
+void kmt_zstd_file_set_urgent(KmtZstdFile *file, bool on);
 
 /* Return the time that compression took for the last compressed group. */
 gint64 kmt_zstd_file_encode_us(const KmtZstdFile *file);

@@ -59,6 +59,7 @@ typedef struct {
 	bool must_end;	  /* end when the queue is empty */
 	bool is_ready;	  /* the thread has set its id */
 	bool takes_time;  /* nothing is lost while the reader waits */
+	bool is_slow;	  /* a group takes longer than MAX_GROUP_US */
 	gint64 waited_us; /* of the reader, since the queue was empty */
 	bool is_late; /* compression is too slow, until the queue is empty */
 } ThreadSink;
@@ -183,8 +184,7 @@ static bool must_store(ThreadSink *sink)
 		sink->waited_us = 0;
 		sink->is_late = false;
 	} else if (sink->waited_us > MAX_WAIT_US ||
-		   (sink->n_empty <= 1 &&
-		    kmt_zstd_file_encode_us(file) > MAX_GROUP_US)) {
+		   (sink->n_empty <= 1 && sink->is_slow)) {
 		sink->is_late = true;
 	}
 	return sink->is_late && !sink->takes_time &&
@@ -211,10 +211,13 @@ static void write_first(ThreadSink *sink)
 	if (atomic_load(&sink->simple.error)) {
 		atomic_fetch_add(&sink->simple.base.lost, full.n_bytes);
 	} else {
+		kmt_zstd_file_set_urgent(sink->simple.file, false);
 		pthread_mutex_unlock(&sink->mutex);
 		append(&sink->simple, full.buffer.data, full.n_bytes,
 		       is_stored);
 		pthread_mutex_lock(&sink->mutex);
+		sink->is_slow = kmt_zstd_file_encode_us(sink->simple.file) >
+				MAX_GROUP_US;
 	}
 	sink->empty[sink->n_empty++] = full.buffer;
 	pthread_cond_signal(&sink->has_empty);
@@ -257,6 +260,10 @@ static int thread_write(KmtCaptureCpuSink *base, KmtCaptureBuffer *buffer,
 	if (r == 0) {
 		sink->queue[sink->n_queued++] = (FullBuffer){*buffer, n_bytes};
 		*buffer = sink->empty[--sink->n_empty];
+		/* With high levels, the rest of the group that is compressed
+		 * now would take too long. */
+		if (sink->n_empty <= 1 && sink->is_slow && !sink->takes_time)
+			kmt_zstd_file_set_urgent(sink->simple.file, true);
 		pthread_cond_signal(&sink->has_work);
 	}
 	pthread_mutex_unlock(&sink->mutex);
@@ -302,6 +309,8 @@ static void thread_take_time(KmtCaptureCpuSink *base, bool on)
 
 	pthread_mutex_lock(&sink->mutex);
 	sink->takes_time = on;
+	if (on)
+		kmt_zstd_file_set_urgent(sink->simple.file, false);
 	pthread_mutex_unlock(&sink->mutex);
 }
 

@@ -68,10 +68,16 @@ static const GOptionEntry *find_long(const GOptionEntry *entries,
 	return NULL;
 }
 
+/* Return whether @word, which may be NULL, is a number of decimal digits. */
+static gboolean is_number(const char *word)
+{
+	return word && *word && !word[strspn(word, "0123456789")];
+}
+
 /*
  * Copy @argv, with each value of a short option in a word of its own. A long
- * option whose optional value is missing gets an empty one, because GLib would
- * take the next word.
+ * option with an optional value gets the next word only if that word is a
+ * number, and else an empty value, because GLib would take any next word.
  */
 static GStrv split_values(const GOptionEntry *entries, char **argv)
 {
@@ -89,7 +95,14 @@ static GStrv split_values(const GOptionEntry *entries, char **argv)
 		else if (**argv == '-')
 			n = length_before_value(entries, *argv);
 		if (entry && entry->flags & G_OPTION_FLAG_OPTIONAL_ARG) {
-			g_ptr_array_add(words, g_strconcat(*argv, "=", NULL));
+			char *word = *argv;
+
+			if (is_number(argv[1]))
+				argv++;
+			g_ptr_array_add(words,
+					g_strconcat(word, "=",
+						    *argv == word ? "" : *argv,
+						    NULL));
 			continue;
 		}
 		if (n && (*argv)[n]) {

@@ -49,10 +49,10 @@
 
 /*
  * Parse @argv. Unlike GLib's parser, this function accepts a short option and
- * its value in one word, as in -l3. An optional value of a long option must
- * follow '='; without it, the option has the value "". Return the program name
- * and the words that were not parsed; the caller frees the array. On error
- * return NULL and set @error.
+ * its value in one word, as in -l3. An optional value of a long option follows
+ * '=', or is the next word if that word is a number; otherwise the option has
+ * the value "". Return the program name and the words that were not parsed; the
+ * caller frees the array. On error return NULL and set @error.
  */
 GStrv kmt_cli_parse(GOptionContext *context, const GOptionEntry *entries,
 		    char **argv, GError **error);

@@ -93,8 +93,11 @@ class Compress(CompressTest):
             self.assertEqual(code, 1)
             self.assertIn(f"--compress '{level}' is not a level from 1 to 19",
                           err)
-        code, _, err = self.run_to_end("--compress", "3")
-        self.assertIn("'3' is one argument too many", err)
+        for args, text in ((["20"], "--compress '20' is not a level"),
+                           (["x"], "'x' is one argument too many")):
+            code, _, err = self.run_to_end("--compress", *args)
+            self.assertEqual(code, 1)
+            self.assertIn(text, err)
         done = subprocess.run([PROGRAM, "--stream=1", "--compress"],
                               capture_output=True, text=True, check=False)
         self.assertIn("--stream writes no capture", done.stderr)

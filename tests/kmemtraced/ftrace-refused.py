@@ -103,6 +103,7 @@ class Refused(TracefsTest):
                 (["-s", "lttng"], "there is no source 'lttng'"),
                 (["-s", "ftrace", "-F", "size=8"], "no filter but -p"),
                 (["-s", "ftrace", "--stacks"], "ftrace records no stacks"),
+                (["--stacks", "5", "-s", "ftrace"], "ftrace records no stacks"),
                 (["-s", "relay", "-b", "8"], "kmemtrace.subbufs=")):
             self.refused(text, "sources are 'relay'", args=args)
         # The advice depends on whether the programs of BPF were built.
@@ -114,6 +115,8 @@ class Refused(TracefsTest):
                            (["-p", "0"], "-p '0' is not"),
                            (["--stacks=0"], "--stacks '0' is not"),
                            (["--stacks=65"], "--stacks '65' is not"),
+                           (["--stacks", "65"], "--stacks '65' is not"),
+                           (["--stacks", "x"], "'x' is one argument too"),
                            (["-c"], "-c needs -p or a")):
             code, _, err = Daemon(args).finish()
             self.assertEqual(code, 1)

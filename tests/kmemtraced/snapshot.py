@@ -44,6 +44,17 @@ class Snapshot(DaemonTest):
         self.assertIn(text, err)
         self.assertFalse(os.path.exists(self.out))
 
+    def test_no_library(self):
+        """Without libzstd, nothing is left in a directory that existed."""
+        self.take()
+        self.write(os.path.join(self.root, "libzstd.so.1"), "")
+        os.mkdir(self.out)
+        code, out, err = self.run_to_end(
+            "-S", "--compress", env={"LD_LIBRARY_PATH": self.root})
+        self.assertEqual((code, out), (1, ""), err)
+        self.assertIn("or record without --compress", err)
+        self.assertEqual(os.listdir(self.out), [])
+
     def test_saved(self):
         kernel = self.take()
         # Another kmemtraced records meanwhile and has the lock.

@@ -110,6 +110,7 @@ static void test_advice(void)
 	g_autofree char *more = NULL;
 	g_autofree char *too_much = NULL;
 	g_autofree char *skipped = NULL;
+	g_autofree char *slow = NULL;
 
 	make(&summary, 2, 0);
 	none = kmtd_summary_advice(&summary, 64 * GB);
@@ -126,6 +127,10 @@ static void test_advice(void)
 	too_much = kmtd_summary_advice(&summary, GB / 16);
 	g_assert_nonnull(strstr(too_much, "faster file system (-D)"));
 	g_assert_nonnull(strstr(too_much, "kmemtrace.subbufs= above 20"));
+	summary.frames.n_stored = 1;
+	slow = kmtd_summary_advice(&summary, 64 * GB);
+	g_assert_nonnull(strstr(slow, "memory for each CPU; or record with a "
+				      "lower level of --compress, or without"));
 	summary.n_skipped = 500;
 	skipped = kmtd_summary_advice(&summary, 64 * GB);
 	g_assert_cmpstr(skipped, ==,

@@ -8,6 +8,7 @@
 
 #include "lib/base/libzstd.h"
 #include "lib/capture/capture-writer.h"
+#include "lib/capture/zstd-encoder.h"
 
 #define RECORD_BYTES 64
 #define BATCH_BYTES  65536
@@ -77,6 +78,33 @@ static void test_too_slow(SinkFixture *fixture, gconstpointer data)
 	check_stored(fixture->writer, TRUE);
 }
 
+/* Return the number of compressed frames in the file. */
+static guint64 n_compressed(const KmtCaptureCpuWriter *writer)
+{
+	KmtCaptureCpuFrames frames;
+
+	g_assert_true(kmt_capture_cpu_writer_frames(writer, &frames));
+	return frames.n_frames - frames.n_stored;
+}
+
+/*
+ * If the buffers are about to fill up, the rest of the group that is being
+ * compressed is stored.
+ */
+static void test_too_slow_group(SinkFixture *fixture, gconstpointer data)
+{
+	const guint n = KMT_CAPTURE_CPU_WRITER_BUFFER_BYTES / BATCH_BYTES + 1;
+
+	write_batches(fixture->writer, n);
+	while (n_compressed(fixture->writer) < KMT_ZSTD_GROUP_FRAMES)
+		g_usleep(1000);
+	/* The first of these buffers is compressed, five wait for it. */
+	write_batches(fixture->writer, 7 * n);
+	g_assert_cmpuint(n_compressed(fixture->writer), <,
+			 2 * KMT_ZSTD_GROUP_FRAMES);
+	g_assert_cmpint(kmt_capture_cpu_writer_finish(fixture->writer), ==, 0);
+}
+
 static void test_takes_time(SinkFixture *fixture, gconstpointer data)
 {
 	kmt_capture_cpu_writer_take_time(fixture->writer, true);
@@ -109,6 +137,7 @@ int main(int argc, char **argv)
 	g_test_add("/zstd-sink/" name, SinkFixture, NULL, set_up, function,    \
 		   tear_down)
 	ADD("too-slow", test_too_slow);
+	ADD("too-slow-group", test_too_slow_group);
 	ADD("takes-time", test_takes_time);
 	ADD("abandoned", test_abandoned);
 	return g_test_run();
