@@ -32,10 +32,11 @@ GOALS = {"report": 110, "report, many live": 140, "report --leaks": 220,
 
 # Stage of each source file; the first pattern that matches applies.
 STAGES = (
-    ("merge", r"lib/match/(merge|shard-queue)|lib/input/namespace"),
+    ("merge", r"lib/match/(merge|shard-queue|branch-free)|"
+     "lib/input/namespace"),
     ("classes", r"lib/match/(keys|intern|class)"),
     ("match", r"lib/match/"),
-    ("statistics", r"report/(basic|detailed|counters|accounting|aggregate|"
+    ("statistics", r"report/(basic|class-stats|detailed|counters|accounting|aggregate|"
      r"histogram|totals|cross-cpu|history|groups|index)"),
     ("rules of check", r"check/"),
     ("input", r"lib/input/"),
@@ -64,6 +65,12 @@ def add_cachegrind(sums, path):
                 sums[stage] = sums.get(stage, 0) + int(line.split()[1])
 
 
+def use_one_processor():
+    """Let the calling process use one processor. Each program then runs one thread;
+    waiting threads would execute instructions whose number depends on chance."""
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+
 class Cost:
     """Measures programs, and collects the figures."""
 
@@ -86,7 +93,8 @@ class Cost:
         try:
             done = subprocess.run(argv, stdin=subprocess.DEVNULL,
                                   capture_output=True, text=True, check=False,
-                                  env=self.environment)
+                                  env=self.environment,
+                                  preexec_fn=use_one_processor)
         except OSError as error:
             raise BenchError(f"cannot run valgrind: {error.strerror}; install it "
                              "by scripts/install-deps lint") from error
@@ -130,10 +138,20 @@ class Cost:
         self.report("report --diff", few, f"--diff={few}", events=2 * self.few)
 
     def measure_many(self):
-        """Measure the report on many live objects."""
+        """Measure the report on many live objects. The smallest of three figures
+        counts, because the random seed of the large hash tables changes the figure by
+        up to 4 %."""
         scratch = self.bench.scratch
         many = self.bench.generate(scratch.join("many"), self.many, CPUS, MANY_LIVE)
-        self.report("report, many live", many, events=self.many, live=MANY_LIVE)
+        name = "report, many live"
+        figures = []
+        for _ in range(3):
+            self.report(name, many, events=self.many, live=MANY_LIVE)
+            figures.append((self.figures[name], self.rows.pop(),
+                            self.stages[name]))
+        self.figures[name], row, self.stages[name] = min(
+            figures, key=lambda figure: figure[0])
+        self.rows.append(row)
 
     def measure_import(self):
         """Measure the import of each format."""

@@ -7,6 +7,10 @@
 #include "lib/base/printable.h"
 #include "report/groups-private.h"
 
+/* Entry of KmtGroups.values for a value that depends on more than its source.
+ */
+#define NO_VALUE G_MAXUINT64
+
 static guint64 text_number(KmtGroups *groups, const char *text)
 {
 	guint64 hash = kmt_hash(groups->seed, kmt_str_hash(text));
@@ -184,25 +188,38 @@ KmtSymSite kmt_groups_frame(const KmtGroups *groups, const KmtChain *chain,
 					 chain->addresses[i], G_MAXINT64);
 }
 
-/* Return the index of the owner's text: the owner of a class is the innermost
- * function of the call chain that is not a known wrapper function. If all
- * functions are wrappers, the owner is the function of the call site. */
-static guint64 owner_value(KmtGroups *groups, guint32 class_id,
-			   const KmtMatchKey *key)
+/* Return the index of the text of the innermost function of the call chain of a
+ * class that is not a known wrapper function; NO_VALUE if all functions are
+ * wrappers. */
+static guint64 chain_owner_value(KmtGroups *groups, guint32 class_id,
+				 const KmtMatchKey *key)
 {
 	KmtChain chain = kmt_groups_chain_of(groups, class_id, key);
-	KmtSymSite site;
 	KmtSymbol symbol;
 	guint i;
 
 	for (i = 0; groups->options.skip && i < chain.n; i++) {
-		site = kmt_groups_frame(groups, &chain, i);
+		KmtSymSite site = kmt_groups_frame(groups, &chain, i);
+
 		if (!kmt_symbolizer_symbol(groups->options.symbolizer, &site,
 					   &symbol) ||
 		    !kmt_sym_wrappers_matches(groups->options.skip,
 					      symbol.name))
 			return function_value(groups, &site);
 	}
+	return NO_VALUE;
+}
+
+/* Return the index of the owner's text: that of the chain, or else the function
+ * of the call site. */
+static guint64 owner_value(KmtGroups *groups, guint32 class_id,
+			   const KmtMatchKey *key)
+{
+	guint64 value = chain_owner_value(groups, class_id, key);
+	KmtSymSite site;
+
+	if (value != NO_VALUE)
+		return value;
 	site = kmt_groups_key_site(groups, key);
 	return function_value(groups, &site);
 }
@@ -238,6 +255,26 @@ static guint64 index_value(KmtGroups *groups, KmtDimension dimension,
 	}
 }
 
+static gboolean has_stack(const KmtMatchKey *key)
+{
+	return key->has_owner && key->stack != KMEMTRACE_STACK_NONE;
+}
+
+/* Return the value of a class with a stack in the dimension stack or owner, or
+ * NO_VALUE if the value does not depend on the number of the stack only. */
+static guint64 value_of_stack(KmtGroups *groups, KmtDimension dimension,
+			      guint32 class_id, const KmtMatchKey *key)
+{
+	guint n;
+
+	if (key->tag_time != G_MAXINT64 ||
+	    !kmt_input_tables_stack(groups->options.tables, key->stack, &n))
+		return NO_VALUE;
+	return dimension == KMT_BY_STACK
+		       ? stack_value(groups, class_id, key)
+		       : chain_owner_value(groups, class_id, key);
+}
+
 /*
  * Return index_value() of a class. The value is computed once for all classes
  * that agree in the properties on which the value depends: most classes differ
@@ -249,6 +286,9 @@ static guint64 stored_value(KmtGroups *groups, KmtDimension dimension,
 {
 	guint64 source[KMT_GROUPS_SOURCE_WORDS] = {(guint64)dimension << 1 |
 						   (key->has_owner ? 1 : 0)};
+	const gboolean by_stack =
+		(dimension == KMT_BY_STACK || dimension == KMT_BY_OWNER) &&
+		has_stack(key);
 	guint64 value;
 	guint32 number;
 
@@ -268,16 +308,24 @@ static guint64 stored_value(KmtGroups *groups, KmtDimension dimension,
 		source[1] = key->context;
 		break;
 	default:
-		source[1] = key->call_site;
-		source[2] = key->stack;
+		/* An entry for each pair of call site and stack would take much
+		 * memory. */
+		source[1] = by_stack ? 0 : key->call_site;
+		source[2] = by_stack ? key->stack : 0;
 		source[3] = (guint64)key->tag_time;
 	}
 	number = kmt_match_intern_get(groups->sources, source);
-	if (number < groups->values->len)
-		return g_array_index(groups->values, guint64, number);
-	value = index_value(groups, dimension, class_id, key, bytes_alloc);
-	g_array_append_val(groups->values, value);
-	return value;
+	if (number == groups->values->len) {
+		value = by_stack ? value_of_stack(groups, dimension, class_id,
+						  key)
+				 : index_value(groups, dimension, class_id, key,
+					       bytes_alloc);
+		g_array_append_val(groups->values, value);
+	}
+	value = g_array_index(groups->values, guint64, number);
+	return value != NO_VALUE ? value
+				 : index_value(groups, dimension, class_id, key,
+					       bytes_alloc);
 }
 
 guint64 kmt_groups_value_of(KmtGroups *groups, KmtDimension dimension,

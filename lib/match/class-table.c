@@ -147,9 +147,9 @@ guint32 kmt_match_class_table_get(KmtMatchClassTable *table,
 		return found->number;
 	}
 	found = slots[i] = add(table, &wanted);
-	/* Keep at most half of the slots in use, so that most lookups read one
-	 * slot. */
-	if (table->n > mask / 2)
+	/* Keep at most three quarters of the slots in use, so that most lookups
+	 * read one slot. */
+	if (table->n > mask / 4 * 3)
 		grow(table);
 	return found->number;
 }

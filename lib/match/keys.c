@@ -28,15 +28,25 @@ static const KmtMatchKeyValues no_values = {.tag_time = G_MAXINT64,
 					    .node = KMEMTRACE_NODE_NONE};
 G_STATIC_ASSERT(sizeof(KmtMatchKeyValues) % sizeof(guint64) == 0);
 
-/* Return the bits of KmtMatchKeySource.owner on which parts depend. */
-static guint64 owner_mask(KmtMatchKeyParts parts)
+/* Return the bits of a source on which parts depend. */
+static KmtMatchKeySource source_mask(KmtMatchKeyParts parts)
 {
-	guint64 mask = parts & PID_PARTS ? G_MAXUINT32 : 0;
+	KmtMatchKeySource mask = {.has_owner = parts & KMT_MATCH_KEY_OWNER};
 
+	if (parts & PID_PARTS)
+		mask.owner |= G_MAXUINT32;
 	if (parts & KMT_MATCH_KEY_CACHE)
-		mask |= (guint64)G_MAXUINT16 << CACHE_SHIFT;
+		mask.owner |= (guint64)G_MAXUINT16 << CACHE_SHIFT;
 	if (parts & KMT_MATCH_KEY_CONTEXT)
-		mask |= (guint64)CONTEXT_FLAGS << CONTEXT_SHIFT;
+		mask.owner |= (guint64)CONTEXT_FLAGS << CONTEXT_SHIFT;
+	if (parts & KMT_MATCH_KEY_GFP)
+		mask.gfp_flags = G_MAXUINT64;
+	if (parts & KMT_MATCH_KEY_STACK)
+		mask.stack = G_MAXUINT32;
+	if (parts & KMT_MATCH_KEY_NODE)
+		mask.node = -1;
+	if (parts & KMT_MATCH_KEY_CPU)
+		mask.file = G_MAXUINT32;
 	return mask;
 }
 
@@ -61,7 +71,7 @@ KmtMatchKeys *kmt_match_keys_new(KmtMatchKeyParts parts,
 
 	parts = tables ? parts : parts & ~(guint)KMT_MATCH_KEY_OWNER;
 	keys->parts = parts;
-	keys->owner_mask = owner_mask(parts);
+	keys->mask = source_mask(parts);
 	keys->capture = capture;
 	keys->tables = tables;
 	keys->classes = kmt_match_class_table_new(capture->record_size);
@@ -195,32 +205,28 @@ static const char *task_name_of(const KmtMatchKeys *keys, guint32 pid,
 /* ---- numbers of values ---- */
 
 /* Return the fields of an ALLOC on which its values depend. */
-static KmtMatchKeySource source_of(const KmtMatchKeys *keys,
-				   const KmtInputRawEvent *event, guint16 file)
+static inline KmtMatchKeySource
+source_of(const KmtMatchKeys *keys, const KmtInputRawEvent *event, guint16 file)
 {
 	const KmtInputCpuFile *f = keys->capture->files->pdata[file];
-	const KmtMatchKeyParts parts = keys->parts;
+	const KmtMatchKeySource *mask = &keys->mask;
 	/* Readers return records in the byte order of the host. */
 	const RawStackEvent *raw = (const RawStackEvent *)event;
-	KmtMatchKeySource source = {.node = KMEMTRACE_NODE_NONE};
+	KmtMatchKeySource source = {
+		.gfp_flags = event->gfp_flags & mask->gfp_flags,
+		.node = event->node | ~mask->node, /* or NODE_NONE */
+		.file = file & mask->file,
+	};
 
-	if (parts & KMT_MATCH_KEY_CPU)
-		source.file = file;
-	if (parts & KMT_MATCH_KEY_NODE)
-		source.node = event->node;
-	if (parts & KMT_MATCH_KEY_GFP)
-		source.gfp_flags = event->gfp_flags;
-	if (parts & KMT_MATCH_KEY_OWNER &&
-	    f->record_size >= KMEMTRACE_EVENT_SIZE_V2) {
+	if (mask->has_owner && f->record_size >= KMEMTRACE_EVENT_SIZE_V2) {
 		source.has_owner = TRUE;
 		source.owner =
 			((guint64)raw->v2.flags << CONTEXT_SHIFT |
 			 (guint64)raw->v2.cache << CACHE_SHIFT | raw->v2.pid) &
-			keys->owner_mask;
+			mask->owner;
+		if (f->record_size >= KMEMTRACE_EVENT_SIZE_V2S)
+			source.stack = raw->stack & mask->stack;
 	}
-	if (parts & KMT_MATCH_KEY_STACK &&
-	    f->record_size >= KMEMTRACE_EVENT_SIZE_V2S)
-		source.stack = raw->stack;
 	return source;
 }
 
@@ -269,18 +275,21 @@ static KmtMatchKeySlot *slot_of(const KmtMatchKeys *keys,
 			    (64 - keys->slot_bits)];
 }
 
-/* Return the slot of a source, filled for this time. */
-static const KmtMatchKeySlot *
-fill_slot(KmtMatchKeys *keys, const KmtMatchKeySource *source, gint64 time)
+/* Return the slot of the source of an ALLOC, filled for the time of the ALLOC.
+ * Not inline, so that the caller needs no source in memory. */
+static G_GNUC_NO_INLINE const KmtMatchKeySlot *
+fill_slot(KmtMatchKeys *keys, const KmtInputRawEvent *event, guint16 file)
 {
-	KmtMatchKeySlot new = {*source, {G_MININT64, G_MAXINT64}, 0};
+	KmtMatchKeySlot new = {.source = source_of(keys, event, file),
+			       .span = {G_MININT64, G_MAXINT64}};
 	KmtMatchKeySlot *slot;
 
-	new.number = number_of(keys, source, time, G_MAXINT64, &new.span);
+	new.number = number_of(keys, &new.source, event->timestamp, G_MAXINT64,
+			       &new.span);
 	if (keys->slot_bits < MAX_SLOT_BITS &&
 	    ++keys->n_misses > 4u << keys->slot_bits)
 		allocate_slots(keys, keys->slot_bits + 1);
-	slot = slot_of(keys, source);
+	slot = slot_of(keys, &new.source);
 	*slot = new;
 	return slot;
 }
@@ -297,25 +306,36 @@ static gboolean has_values(const KmtMatchKeySlot *slot,
 	       time >= slot->span.from && time <= slot->span.until;
 }
 
+/* Return the number of the values of an ALLOC whose tag ended after the ALLOC.
+ * Most tags never end, so the slots do not store the ends. */
+static G_GNUC_NO_INLINE guint32 tagged_values(KmtMatchKeys *keys,
+					      const KmtInputRawEvent *event,
+					      guint16 file, gint64 tag_time)
+{
+	KmtInputNameSpan ignored = {G_MININT64, G_MAXINT64};
+	const KmtMatchKeySource source = source_of(keys, event, file);
+
+	return number_of(keys, &source, event->timestamp, tag_time, &ignored);
+}
+
 guint32 kmt_match_keys_values(KmtMatchKeys *keys, const KmtInputRawEvent *event,
 			      guint16 file)
 {
-	KmtInputNameSpan ignored = {G_MININT64, G_MAXINT64};
-	const gint64 time = event->timestamp;
 	const KmtMatchKeySlot *slot;
-	gint64 tag_time = G_MAXINT64;
 	KmtMatchKeySource source;
 
-	if (keys->parts & KMT_MATCH_KEY_TAG)
-		tag_time = tag_time_of(keys, event->call_site, time);
-	if (keys->parts == KMT_MATCH_KEY_TAG && tag_time == G_MAXINT64)
-		return 0;
+	if (keys->parts & KMT_MATCH_KEY_TAG) {
+		gint64 tag_time =
+			tag_time_of(keys, event->call_site, event->timestamp);
+
+		if (tag_time != G_MAXINT64)
+			return tagged_values(keys, event, file, tag_time);
+		if (keys->parts == KMT_MATCH_KEY_TAG)
+			return 0;
+	}
 	source = source_of(keys, event, file);
-	/* Most times of tags are unlimited; the slots have no others. */
-	if (tag_time != G_MAXINT64)
-		return number_of(keys, &source, time, tag_time, &ignored);
 	slot = slot_of(keys, &source);
-	if (!has_values(slot, &source, time))
-		slot = fill_slot(keys, &source, time);
+	if (!has_values(slot, &source, event->timestamp))
+		slot = fill_slot(keys, event, file);
 	return slot->number;
 }

@@ -94,8 +94,7 @@ typedef struct {
 	KmtMatchClassTable *classes;
 	/* Private: */
 	KmtMatchIntern *values; /* of KmtMatchKeyValues; entry 0 is no_values */
-	guint64 owner_mask;	/* the bits of KmtMatchKeySource.owner that
-				 * parts needs */
+	KmtMatchKeySource mask; /* the bits of a source that parts needs */
 	KmtMatchKeySlot *slots; /* array of 1 << slot_bits; NULL if parts is 0
 				 */
 	guint slot_bits;

@@ -19,9 +19,9 @@ typedef struct {
 	char *directory;
 	KmtCaptureWriter *capture;
 	KmtCaptureCpuWriter *writer;
-} Fixture;
+} SinkFixture;
 
-static void set_up(Fixture *fixture, gconstpointer data)
+static void set_up(SinkFixture *fixture, gconstpointer data)
 {
 	const KmtCaptureDirectoryOptions options = {0};
 	GError *error = NULL;
@@ -35,7 +35,7 @@ static void set_up(Fixture *fixture, gconstpointer data)
 	g_assert_no_error(error);
 }
 
-static void tear_down(Fixture *fixture, gconstpointer data)
+static void tear_down(SinkFixture *fixture, gconstpointer data)
 {
 	kmt_capture_cpu_writer_free(fixture->writer);
 	kmt_capture_writer_undo(fixture->capture);
@@ -71,13 +71,13 @@ static void check_stored(KmtCaptureCpuWriter *writer, gboolean is_stored)
 	g_assert_cmpuint(kmt_capture_cpu_writer_unsaved(writer), ==, 0);
 }
 
-static void test_too_slow(Fixture *fixture, gconstpointer data)
+static void test_too_slow(SinkFixture *fixture, gconstpointer data)
 {
 	write_batches(fixture->writer, N_BATCHES);
 	check_stored(fixture->writer, TRUE);
 }
 
-static void test_takes_time(Fixture *fixture, gconstpointer data)
+static void test_takes_time(SinkFixture *fixture, gconstpointer data)
 {
 	kmt_capture_cpu_writer_take_time(fixture->writer, true);
 	write_batches(fixture->writer, N_BATCHES);
@@ -85,7 +85,7 @@ static void test_takes_time(Fixture *fixture, gconstpointer data)
 }
 
 /* What is written and what is not add up to everything. */
-static void test_abandoned(Fixture *fixture, gconstpointer data)
+static void test_abandoned(SinkFixture *fixture, gconstpointer data)
 {
 	guint64 n_written;
 
@@ -106,7 +106,7 @@ int main(int argc, char **argv)
 	if (!kmt_libzstd_check(NULL))
 		return 77;
 #define ADD(name, function)                                                    \
-	g_test_add("/zstd-sink/" name, Fixture, NULL, set_up, function,        \
+	g_test_add("/zstd-sink/" name, SinkFixture, NULL, set_up, function,    \
 		   tear_down)
 	ADD("too-slow", test_too_slow);
 	ADD("takes-time", test_takes_time);

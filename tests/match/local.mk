@@ -23,6 +23,11 @@ tests_match_matcher_unit_SOURCES = tests/match/matcher-unit.c
 tests_match_matcher_unit_LDADD = $(KMT_MATCH_LIBS)
 TESTS += tests/match/matcher-unit
 
+check_PROGRAMS += tests/match/class-table-unit
+tests_match_class_table_unit_SOURCES = tests/match/class-table-unit.c
+tests_match_class_table_unit_LDADD = $(KMT_MATCH_LIBS)
+TESTS += tests/match/class-table-unit
+
 check_PROGRAMS += tests/match/object-table-unit
 tests_match_object_table_unit_SOURCES = tests/match/object-table-unit.c
 tests_match_object_table_unit_LDADD = $(KMT_MATCH_LIBS)
