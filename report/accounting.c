@@ -5,28 +5,47 @@
 
 #include <string.h>
 
-void kmt_accounting_reserve(KmtAccounting *accounting, guint32 needed)
+/* Number of classes whose figures are cleared together. */
+#define CLEAR_CLASSES 1024
+
+/*
+ * Make room in class_stats for @needed classes. realloc() usually moves a large
+ * block without a copy, so that no second block takes memory meanwhile.
+ */
+static void enlarge(KmtAccounting *accounting, gsize needed)
 {
 	const guintptr line = _Alignof(KmtClassStats);
-	gsize n = MAX(1024, accounting->n_class_stats);
+	gsize n = MAX(CLEAR_CLASSES, accounting->class_room), offset = 0;
+	guint8 *block = accounting->class_block;
 	KmtClassStats *stats;
-	gpointer block;
 
-	if (needed <= accounting->n_class_stats)
-		return;
 	while (n < needed)
 		n *= 2;
-	/* Pages of g_malloc0() that no class uses take no memory, and nothing
-	 * writes zeros to them. */
-	block = g_malloc0((n + 1) * sizeof(KmtClassStats));
+	if (block)
+		offset = (gsize)((guint8 *)accounting->class_stats - block);
+	block = g_realloc(block, (n + 1) * sizeof(KmtClassStats));
 	stats = (gpointer)(((guintptr)block + line - 1) & ~(line - 1));
-	if (accounting->class_stats)
-		memcpy(stats, accounting->class_stats,
-		       accounting->n_class_stats * sizeof(KmtClassStats));
-	g_free(accounting->class_block);
+	/* The new block may be aligned in another way. */
+	if ((guint8 *)stats != block + offset)
+		memmove(stats, block + offset,
+			accounting->n_class_stats * sizeof(KmtClassStats));
 	accounting->class_block = block;
 	accounting->class_stats = stats;
-	accounting->n_class_stats = (guint32)n;
+	accounting->class_room = n;
+}
+
+void kmt_accounting_reserve(KmtAccounting *accounting, guint32 needed)
+{
+	gsize n = accounting->n_class_stats;
+
+	if (needed <= n)
+		return;
+	n = ((gsize)needed + CLEAR_CLASSES - 1) / CLEAR_CLASSES * CLEAR_CLASSES;
+	if (n > accounting->class_room)
+		enlarge(accounting, n);
+	memset(accounting->class_stats + accounting->n_class_stats, 0,
+	       (n - accounting->n_class_stats) * sizeof(KmtClassStats));
+	accounting->n_class_stats = (guint32)MIN(n, G_MAXUINT32);
 }
 
 void kmt_accounting_add(KmtAccounting *accounting, guint32 class_id)

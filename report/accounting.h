@@ -62,6 +62,7 @@ typedef struct {
 	KmtClassStats *class_stats; /* n_class_stats entries, by class_id */
 	guint32 n_class_stats;
 	gpointer class_block; /* the allocation that contains class_stats */
+	gsize class_room;     /* number of entries for which it has room */
 	guint32 n_known;      /* the classes below this number are included in
 			       * max_bytes_alloc and, in basic statistics, are
 			       * initialised */

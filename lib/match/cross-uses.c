@@ -3,8 +3,9 @@
 
 #include "lib/match/cross-uses.h"
 
-/* Number of places that a search examines. */
-#define SEARCH 8
+/* Maximum number of places that a search examines. With 8, a table of 10^6
+ * current times would have four times as many places. */
+#define SEARCH 32
 
 /* log2 of the initial number of places. */
 #define FIRST_BITS 6
@@ -104,7 +105,8 @@ gboolean kmt_match_cross_uses_has(const KmtMatchCrossUses *uses, guint64 hash,
 	const KmtMatchCrossUse *use = first_place(uses, hash);
 	guint i;
 
-	for (i = 0; i < SEARCH; i++, use++)
+	/* A used place stays used, and store() takes the first unused one. */
+	for (i = 0; i < SEARCH && use->space; i++, use++)
 		if (is_of(use, hash, space) && is_current(uses, use, now))
 			return TRUE;
 	return FALSE;

@@ -220,6 +220,25 @@ static void test_cross_uses(void)
 	kmt_match_cross_uses_clear(&uses);
 }
 
+/* A table of many current times has less than three places for each. */
+static void test_cross_uses_size(void)
+{
+	enum { N = 25000, MAX_BITS = 16 };
+	g_autoptr(GRand) rand = g_rand_new_with_seed(1);
+	KmtMatchCrossUses uses;
+	guint i;
+
+	kmt_match_cross_uses_init(&uses, 0);
+	for (i = 0; i < N; i++) {
+		guint64 hash = (guint64)g_rand_int(rand) << 32 | i;
+
+		kmt_match_cross_uses_set(&uses, hash, KMT_INPUT_NAMESPACE_SLAB,
+					 0, 0);
+	}
+	g_assert_cmpuint(uses.bits, <=, MAX_BITS);
+	kmt_match_cross_uses_clear(&uses);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -231,5 +250,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/table/hash-of-unused-places",
 			test_table_hash_of_unused_places);
 	g_test_add_func("/cross-uses", test_cross_uses);
+	g_test_add_func("/cross-uses/size", test_cross_uses_size);
 	return g_test_run();
 }

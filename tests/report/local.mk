@@ -67,6 +67,12 @@ tests_report_noise_dump_SOURCES = \
 tests_report_noise_dump_CPPFLAGS = $(AM_CPPFLAGS)
 tests_report_noise_dump_LDADD = $(GLIB_LIBS)
 
+check_PROGRAMS += tests/report/accounting-unit
+tests_report_accounting_unit_SOURCES = tests/report/accounting-unit.c
+tests_report_accounting_unit_CPPFLAGS = $(AM_CPPFLAGS)
+tests_report_accounting_unit_LDADD = $(KMT_REPORT_LIBS)
+TESTS += tests/report/accounting-unit
+
 check_PROGRAMS += tests/report/diff-unit
 tests_report_diff_unit_SOURCES = tests/report/diff-unit.c
 tests_report_diff_unit_CPPFLAGS = $(AM_CPPFLAGS)
