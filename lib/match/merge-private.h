@@ -106,9 +106,10 @@ static inline gboolean kmt_match_is_event_record(guint record_size,
 }
 
 /*
- * Return whether event, the record of s after one with the merged time now, is
- * a usable ALLOC or FREE whose timestamp is not below now. The fast loops end
- * before a record for which this is not the case.
+ * Return whether event is a usable ALLOC or FREE whose timestamp is not below
+ * now, the merged time of the record before event in the same file. first_head
+ * and last_head are those of the file's cursor. The fast loops end before a
+ * record that this function refuses.
  */
 static inline gboolean kmt_match_cursor_accepts(guint32 first_head,
 						guint32 last_head,

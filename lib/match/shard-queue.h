@@ -166,8 +166,7 @@ static inline void kmt_match_shard_queue_set_end(KmtMatchShardQueue *queue,
 /*
  * Append a usable record of file at the end of the queue. Copy the fields that
  * the later stages need of most records, so that they rarely read the record
- * itself. one_shard tells whether queue has one shard; it is a constant in each
- * loop.
+ * itself. one_shard: whether queue has one shard; a constant in each loop.
  */
 static inline __attribute__((always_inline)) void
 kmt_match_shard_queue_put(KmtMatchShardQueue *queue, KmtMatchQueueEnd *end,
