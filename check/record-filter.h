@@ -46,10 +46,10 @@ void kmt_record_filter_free(KmtRecordFilter *filter);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtRecordFilter, kmt_record_filter_free)
 
 /*
- * Return the first rejected record of those from next to end, or end if there
- * is none. The records have the byte order of this host. *time is the timestamp
- * of the last usable record before next, G_MININT64 if there is none; the
- * function sets it to that of the last accepted record.
+ * Return the first record from next to end that the filter rejects, or end if
+ * there is none. The records have the byte order of this host. *time is the
+ * timestamp of the last usable record before next, G_MININT64 if there is none;
+ * the function sets it to that of the last accepted record.
  */
 const guint8 *kmt_record_filter_skip(KmtRecordFilter *filter,
 				     const guint8 *next, const guint8 *end,
