@@ -24,11 +24,8 @@ typedef struct {
 /* The properties of a capture on which the test depends. */
 typedef struct {
 	const KmtInputTables *tables;
-	guint32 first_head; /* head of an ALLOC of type 0; see record-filter.c
-			     */
-	guint32 last_head;  /* largest head of an ALLOC or FREE, less first_head
-			     */
-	guint stride;	    /* distance of the records in bytes */
+	guint32 first_head, last_head; /* see lib/input/record-head.h */
+	guint stride;		       /* distance of the records in bytes */
 	KmtRecordTests tests;
 	/* Results of searches in the tables, which take longer. A cache is at
 	 * the index of its number modulo the size. */

@@ -16,8 +16,8 @@
 typedef struct {
 	const guint8 *next, *end;
 	guint stride;
-	/* The first four bytes of the records that the fast loops accept; see
-	 * kmt_match_cursor_accepts(). */
+	/* The heads of records that the fast loops accept; see
+	 * lib/input/record-head.h and kmt_match_cursor_accepts(). */
 	guint32 first_head, last_head;
 	guint record_size;
 	guint last_type;  /* largest type_id that records of this size may
@@ -116,28 +116,10 @@ static inline gboolean kmt_match_cursor_accepts(guint32 first_head,
 						const KmtInputRawEvent *event,
 						gint64 now)
 {
-	guint32 head = kmt_match_event_head(event) - first_head;
+	guint32 head = kmt_input_record_head(event) - first_head;
 
 	return head <= last_head && !(head & 0xfe) && event->ptr != 0 &&
 	       event->timestamp >= now;
-}
-
-/* Return KmtMatchCursor.first_head for a record size. */
-static inline guint32 kmt_match_first_head(guint record_size)
-{
-	const struct kmemtrace_event first = {.event_id = KMEMTRACE_EVENT_ALLOC,
-					      .event_size =
-						      (guint16)record_size};
-
-	return kmt_match_event_head((const KmtInputRawEvent *)&first);
-}
-
-/* Return KmtMatchCursor.last_head for a record size: the largest valid head
- * minus first_head. */
-static inline guint32 kmt_match_last_head(guint record_size)
-{
-	return kmt_input_last_type(record_size) << 8 |
-	       (KMEMTRACE_EVENT_FREE - KMEMTRACE_EVENT_ALLOC);
 }
 
 /* Return the number of records in the batch of s after the next one. */
