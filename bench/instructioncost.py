@@ -33,7 +33,7 @@ GOALS = {"report": 110, "report, many live": 140, "report --leaks": 220,
 # Stage of each source file; the first pattern that matches applies.
 STAGES = (
     ("merge", r"lib/match/(merge|shard-queue|branch-free)|"
-     "lib/input/namespace"),
+     "lib/input/(namespace|record-head)"),
     ("classes", r"lib/match/(keys|intern|class)"),
     ("match", r"lib/match/"),
     ("statistics", r"report/(basic|class-stats|detailed|counters|accounting|aggregate|"

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
-#include <string.h>
-
 #include "check/record-filter.h"
-#include "lib/input/namespace.h"
+#include "lib/input/record-head.h"
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
@@ -12,29 +10,14 @@
 typedef struct kmemtrace_event_v2 RawOwnerEvent __attribute__((aligned(1)));
 typedef struct kmemtrace_event_v2s RawStackEvent __attribute__((aligned(1)));
 
-/*
- * Return the first four bytes of a record as a number: event_id, type_id, and
- * event_size.
- */
-static inline guint32 head_of(const guint8 *record)
-{
-	guint32 head;
-
-	memcpy(&head, record, sizeof(head));
-	return GUINT32_FROM_LE(head);
-}
-
 KmtRecordFilter *kmt_record_filter_new(const KmtInputCapture *capture,
 				       const KmtInputTables *tables)
 {
 	KmtRecordFilter *filter = g_new0(KmtRecordFilter, 1);
-	const struct kmemtrace_event first = {
-		.event_id = KMEMTRACE_EVENT_ALLOC,
-		.event_size = (guint16)capture->record_size};
 
 	filter->tables = tables;
-	filter->first_head = head_of((const guint8 *)&first);
-	filter->last_head = kmt_input_last_type(capture->record_size) << 8 | 1;
+	filter->first_head = kmt_input_first_head(capture->record_size);
+	filter->last_head = kmt_input_last_head(capture->record_size);
 	filter->stride = capture->record_size;
 	filter->tests = (KmtRecordTests){
 		.owners = kmt_input_capture_has_owners(capture),
@@ -112,7 +95,7 @@ static ALWAYS_INLINE const guint8 *skip_known(const KmtRecordFilter *filter,
 
 	for (; next != end; next += stride) {
 		const KmtInputRawEvent *event = (const KmtInputRawEvent *)next;
-		guint32 head = head_of(next) - first_head;
+		guint32 head = kmt_input_record_head(event) - first_head;
 		/* The sizes of an ALLOC are 0 < bytes_req <= bytes_alloc. No
 		 * branch depends on the event type, because that cannot be
 		 * predicted. */

@@ -24,11 +24,8 @@ typedef struct {
 /* The properties of a capture on which the test depends. */
 typedef struct {
 	const KmtInputTables *tables;
-	guint32 first_head; /* head of an ALLOC of type 0; see record-filter.c
-			     */
-	guint32 last_head;  /* largest head of an ALLOC or FREE, less first_head
-			     */
-	guint stride;	    /* distance of the records in bytes */
+	guint32 first_head, last_head; /* see lib/input/record-head.h */
+	guint stride;		       /* distance of the records in bytes */
 	KmtRecordTests tests;
 	/* Results of searches in the tables, which take longer. A cache is at
 	 * the index of its number modulo the size. */
@@ -46,10 +43,10 @@ void kmt_record_filter_free(KmtRecordFilter *filter);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtRecordFilter, kmt_record_filter_free)
 
 /*
- * Return the first rejected record of those from next to end, or end if there
- * is none. The records have the byte order of this host. *time is the timestamp
- * of the last usable record before next, G_MININT64 if there is none; the
- * function sets it to that of the last accepted record.
+ * Return the first record from next to end that the filter rejects, or end if
+ * there is none. The records have the byte order of this host. *time is the
+ * timestamp of the last usable record before next, G_MININT64 if there is none;
+ * the function sets it to that of the last accepted record.
  */
 const guint8 *kmt_record_filter_skip(KmtRecordFilter *filter,
 				     const guint8 *next, const guint8 *end,

@@ -17,7 +17,8 @@
 typedef struct KmtCounters {
 	/* The counters that include these counters: of a group, those of
 	 * KmtGroup.kind; of kmalloc and cache, those of slab; of other kinds,
-	 * the last entry of KmtAccounting.kinds. NULL for slab and windows. */
+	 * the last entry of KmtAccounting.kinds. NULL for
+	 * slab and for that entry. */
 	struct KmtCounters *parent;
 	guint64 peak;	  /* largest live bytes */
 	guint64 headroom; /* peak less the live bytes, modulo 2^64: an

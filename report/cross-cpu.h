@@ -2,9 +2,9 @@
 /*
  * Frees of objects for --cross-cpu: by allocating and freeing CPU, and by pair
  * of call sites. The CPU and the call site of a deferred free are those of the
- * DEFER. The column cross-CPU needs none of this: basic_step() in basic-stats.c
- * adds KmtMatchEvent.cross, which the matcher sets, and detailed_free() in
- * detailed-stats.c compares the two CPUs.
+ * DEFER. The column cross-CPU needs none of this: the matcher sets
+ * KmtMatchDecision.flag and KmtMatchEvent.cross, which kmt_class_stats_step()
+ * counts, and detailed_free() in detailed-stats.c compares the two CPUs.
  */
 #ifndef KMEMTRACE_REPORT_CROSS_CPU_H
 #define KMEMTRACE_REPORT_CROSS_CPU_H

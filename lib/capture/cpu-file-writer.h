@@ -74,10 +74,10 @@ kmt_capture_cpu_writer_new(int dir_fd, const char *name, gsize record_bytes,
 			   GError **error);
 
 /*
- * Create a writer that passes the records of a CPU to @sink, which it owns,
- * even on failure. The buffer has room for batch_bytes at least, and for
- * kmt_capture_cpu_writer_sink_capacity(). Return NULL and set an error on
- * failure.
+ * Create a writer that passes the records of a CPU to @sink. The function takes
+ * over @sink, even on failure. The buffer has room for batch_bytes at least,
+ * and for kmt_capture_cpu_writer_sink_capacity(). Return NULL and set an error
+ * on failure.
  */
 KmtCaptureCpuWriter *kmt_capture_cpu_writer_new_sink(
 	KmtCaptureCpuSink *sink, gsize record_bytes, gsize batch_bytes,
@@ -131,8 +131,8 @@ int kmt_capture_cpu_writer_take_back(KmtCaptureCpuWriter *writer,
 /*
  * Write records before the caller waits for more records. With O_DIRECT, the
  * function writes all complete chunks once batch_bytes are buffered; without
- * O_DIRECT, it writes all complete records. A sink receives them if they are
- * batch_bytes of the sink, or too old for it.
+ * O_DIRECT, it writes all complete records. A sink receives the records if they
+ * reach its batch_bytes, or if the first record is older than its max_age_us.
  */
 int kmt_capture_cpu_writer_flush(KmtCaptureCpuWriter *writer);
 
@@ -158,9 +158,10 @@ int kmt_capture_cpu_writer_wait_ms(const KmtCaptureCpuWriter *writer);
 int kmt_capture_cpu_writer_finish(KmtCaptureCpuWriter *writer);
 
 /*
- * Stop the sink from writing what it has received, while the thread that writes
- * may wait for it. That thread then calls kmt_capture_cpu_writer_discard(). Any
- * thread may call this function.
+ * Let the sink drop the records that it has received and not yet written, so
+ * that the thread that writes does not wait for the sink any longer. That
+ * thread then calls kmt_capture_cpu_writer_discard(). Any thread may call this
+ * function.
  */
 void kmt_capture_cpu_writer_abandon(KmtCaptureCpuWriter *writer);
 

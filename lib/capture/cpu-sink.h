@@ -20,7 +20,7 @@ typedef struct kmt_capture_cpu_sink KmtCaptureCpuSink;
 typedef struct {
 	guint64 file_bytes; /* size of the file */
 	guint64 n_frames;   /* frames with records */
-	guint64 n_stored;   /* those of them that are not compressed */
+	guint64 n_stored;   /* frames with records that are not compressed */
 } KmtCaptureCpuFrames;
 
 /* Operations of a sink. All but write and free may be NULL. */

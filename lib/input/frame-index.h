@@ -41,9 +41,9 @@ typedef struct {
 
 /*
  * Read the headers of the n bytes at data, a mapped file, and decompress
- * nothing. Return NULL
- * if the data does not begin with a frame, if the content size of a frame is
- * unknown or exceeds KMT_INPUT_MAX_FRAME_BYTES, or if libzstd cannot be used.
+ * nothing. Return NULL if the data does not begin with a frame, if the content
+ * size of a frame is unknown or exceeds KMT_INPUT_MAX_FRAME_BYTES, or if
+ * libzstd cannot be used.
  * Skippable frames have no content. After a part without a valid header, the
  * index continues with the next frame. The caller frees the index.
  */

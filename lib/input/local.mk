@@ -24,6 +24,7 @@ lib_input_libinput_a_SOURCES = \
 	lib/input/operands.c \
 	lib/input/record.c \
 	lib/input/record-format.c \
+	lib/input/record-head.h \
 	lib/input/record-reader.c lib/input/record-reader.h \
 	lib/input/record-stream.c lib/input/record-stream.h \
 	lib/input/shared-buffer.c lib/input/shared-buffer.h \

@@ -64,8 +64,8 @@ typedef struct {
 	guint16 file, cache, context, has_owner;
 } KmtMatchKeyValues;
 
-/* The fields of a record on which the values depend; as for the values, fields
- * that no part needs are those of no values. */
+/* The fields of a record on which the values depend. Fields that no part needs
+ * have the values of no_values in keys.c. */
 typedef struct {
 	guint64 gfp_flags;
 	guint64 owner; /* pid, cache, and context; see keys.c */
@@ -85,7 +85,7 @@ typedef struct {
 
 /*
  * The tables that number classes and the values of their keys. Only one thread
- * at a time may ask for the number of a class, which may add the class.
+ * at a time may call kmt_match_keys_class(), which may add a class.
  * Meanwhile, another thread may read the classes whose numbers it has received;
  * see class-table.h.
  */

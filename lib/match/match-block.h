@@ -3,8 +3,8 @@
  * The loop that matches the events of a block.
  *
  * The loop is an inline function, so that a consumer of one shard can account
- * for each event in the loop that matches it, while its fields are in
- * registers. pipeline-stages.c includes it for all other consumers.
+ * for each event in the loop that matches, while the fields of the event are in
+ * registers. pipeline-stages.c has the loop for all other consumers.
  */
 #ifndef KMEMTRACE_MATCH_MATCH_BLOCK_H
 #define KMEMTRACE_MATCH_MATCH_BLOCK_H
@@ -19,9 +19,9 @@ typedef struct {
 		     const KmtMatchDecision *d);
 	/*
 	 * Account for the @n decisions that the matcher reported as slow
-	 * events, in order, and then for the step of @item, if it has one. The
-	 * fields of @item that the matcher updates are valid. If @item is NULL,
-	 * the decisions precede the next event. slow may be NULL: the slow
+	 * events, in order, and then for the step of @item, if @item has one.
+	 * The fields of @item that the matcher updates are valid. If @item is
+	 * NULL, the decisions precede the next event. If slow is NULL, the slow
 	 * events remain in the block.
 	 */
 	void (*slow)(gpointer user, const KmtMatchSlowEvent *events, guint n,

@@ -115,7 +115,8 @@ void kmt_match_entry_touch(KmtMatcher *m, KmtMatchEntry *e, guint16 file)
 	e->last_ts = m->now;
 }
 
-guint32 kmt_match_entry_class(const KmtMatcher *m, const KmtMatchEntry *e)
+/* Return the allocation class of the live object, or else of the last one. */
+static guint32 class_of(const KmtMatcher *m, const KmtMatchEntry *e)
 {
 	const KmtMatchSideEntry *side = kmt_match_side_entry(m, e);
 
@@ -140,7 +141,7 @@ KmtMatchObject kmt_match_entry_object(KmtMatcher *m, const KmtMatchEntry *e,
 	KmtMatchObject object = {
 		.ptr = kmt_match_entry_address(&m->table, e),
 		.timestamp = e->last_ts,
-		.class_id = kmt_match_entry_class(m, e),
+		.class_id = class_of(m, e),
 		.file = e->last_file,
 		.type = kmt_match_entry_type(e),
 		.index = index ? *index : 0,
@@ -193,9 +194,11 @@ void kmt_match_guess_review(KmtMatcher *m, KmtMatchEntry *e, guint16 file)
  * The arriving record reverses the last earlier record of the address: a FREE
  * follows an ALLOC, or an ALLOC follows a FREE. Under the opposite guess, that
  * earlier record is ambiguous, and the arriving record is its counterpart.
+ * Return whether the opposite guess remains possible, and make it unconfirmed
+ * if a record of another CPU is still missing.
  */
-gboolean kmt_match_guess_opposite_holds(const KmtMatcher *m, KmtMatchEntry *e,
-					guint16 file)
+static gboolean opposite_holds(const KmtMatcher *m, KmtMatchEntry *e,
+			       guint16 file)
 {
 	if (kmt_match_time_distance(e->last_ts, m->now) > m->tolerance)
 		return FALSE;
@@ -209,7 +212,7 @@ void kmt_match_guess_on_alloc(KmtMatcher *m, KmtMatchEntry *e, guint16 file)
 {
 	kmt_match_guess_review(m, e, file);
 	if ((e->flags & KMT_MATCH_ENTRY_MAYBE_FREE) &&
-	    !kmt_match_guess_opposite_holds(m, e, file))
+	    !opposite_holds(m, e, file))
 		e->flags &= ~KMT_MATCH_ENTRY_MAYBE_FREE;
 }
 
@@ -224,6 +227,6 @@ void kmt_match_guess_on_free(KmtMatcher *m, KmtMatchEntry *e, guint16 file)
 	/* If another FREE is pending, neither that FREE nor this one is
 	 * ambiguous under the opposite guess. */
 	if ((e->flags & KMT_MATCH_ENTRY_MAYBE_LIVE) && !(side && side->frees) &&
-	    !kmt_match_guess_opposite_holds(m, e, file))
+	    !opposite_holds(m, e, file))
 		e->flags &= ~KMT_MATCH_ENTRY_MAYBE_LIVE;
 }

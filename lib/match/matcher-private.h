@@ -147,8 +147,7 @@ gboolean kmt_match_is_contended(const KmtMatcher *m, const KmtMatchEntry *e,
  * m->now. */
 void kmt_match_entry_touch(KmtMatcher *m, KmtMatchEntry *e, guint16 file);
 
-/* Return the allocation class of the live object, or else of the last one. */
-guint32 kmt_match_entry_class(const KmtMatcher *m, const KmtMatchEntry *e);
+/* Set the allocation class of the live object, or else of the last one. */
 void kmt_match_entry_set_class(const KmtMatcher *m, KmtMatchEntry *e,
 			       guint32 class_id);
 
@@ -214,14 +213,6 @@ KmtMatchSideEntry *kmt_match_side_entry(const KmtMatcher *m,
  * before kmt_match_entry_touch().
  */
 void kmt_match_guess_review(KmtMatcher *m, KmtMatchEntry *e, guint16 file);
-/*
- * A record of file arrives that, under the opposite guess about the time before
- * the first record, is the counterpart of the last earlier record of the
- * address. Return whether the opposite guess remains possible, and make it
- * unconfirmed if a record of another CPU is still missing.
- */
-gboolean kmt_match_guess_opposite_holds(const KmtMatcher *m, KmtMatchEntry *e,
-					guint16 file);
 /*
  * An ALLOC of file arrives for the closed address of e. Discard the opposite of
  * the guess about the state before the first record, unless the opposite is

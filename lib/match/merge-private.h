@@ -16,8 +16,8 @@
 typedef struct {
 	const guint8 *next, *end;
 	guint stride;
-	/* The first four bytes of the records that the fast loops accept; see
-	 * kmt_match_cursor_accepts(). */
+	/* The heads of records that the fast loops accept; see
+	 * lib/input/record-head.h and kmt_match_cursor_accepts(). */
 	guint32 first_head, last_head;
 	guint record_size;
 	guint last_type;  /* largest type_id that records of this size may
@@ -106,37 +106,20 @@ static inline gboolean kmt_match_is_event_record(guint record_size,
 }
 
 /*
- * Return whether event, the record of s after one with the merged time now, is
- * a usable ALLOC or FREE whose timestamp is not below now. The fast loops end
- * before a record for which this is not the case.
+ * Return whether event is a usable ALLOC or FREE whose timestamp is not below
+ * now, the merged time of the record before event in the same file. first_head
+ * and last_head are those of the file's cursor. The fast loops end before a
+ * record that this function refuses.
  */
 static inline gboolean kmt_match_cursor_accepts(guint32 first_head,
 						guint32 last_head,
 						const KmtInputRawEvent *event,
 						gint64 now)
 {
-	guint32 head = kmt_match_event_head(event) - first_head;
+	guint32 head = kmt_input_record_head(event) - first_head;
 
 	return head <= last_head && !(head & 0xfe) && event->ptr != 0 &&
 	       event->timestamp >= now;
-}
-
-/* Return KmtMatchCursor.first_head for a record size. */
-static inline guint32 kmt_match_first_head(guint record_size)
-{
-	const struct kmemtrace_event first = {.event_id = KMEMTRACE_EVENT_ALLOC,
-					      .event_size =
-						      (guint16)record_size};
-
-	return kmt_match_event_head((const KmtInputRawEvent *)&first);
-}
-
-/* Return KmtMatchCursor.last_head for a record size: the largest valid head
- * minus first_head. */
-static inline guint32 kmt_match_last_head(guint record_size)
-{
-	return kmt_input_last_type(record_size) << 8 |
-	       (KMEMTRACE_EVENT_FREE - KMEMTRACE_EVENT_ALLOC);
 }
 
 /* Return the number of records in the batch of s after the next one. */

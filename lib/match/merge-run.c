@@ -31,8 +31,8 @@ static inline __attribute__((always_inline)) void
 fill(KmtMatchMerge *merge, guint i, KmtMatchShardQueue *queue, guint n,
      gint64 until, gboolean one_shard, guint record_size)
 {
-	const guint32 first_head = kmt_match_first_head(record_size);
-	const guint32 last_head = kmt_match_last_head(record_size);
+	const guint32 first_head = kmt_input_first_head(record_size);
+	const guint32 last_head = kmt_input_last_head(record_size);
 	const guint8 *next = merge->cursors[i].next;
 	KmtMatchQueueEnd end = kmt_match_shard_queue_end(queue);
 	gint64 now = merge->cursors[i].now;

@@ -53,9 +53,10 @@ void kmt_match_tree_update(KmtMatchMerge *merge, guint i)
 }
 
 /*
- * Return the smallest key at which fill() stops: that of a record at or after
- * merge->stop, which has a distance because the caller has an earlier or equal
- * one, or of a record that the keys cannot represent.
+ * Return the smallest key at which fill() stops. Only records at or after
+ * merge->stop, and records that keys cannot represent, have this key or a
+ * larger one. The next record is not after merge->stop, so merge->stop is not
+ * below base.
  */
 static guint64 limit_of(const KmtMatchMerge *merge)
 {

@@ -23,8 +23,8 @@ static inline __attribute__((always_inline)) void
 fill(KmtMatchMerge *merge, KmtMatchShardQueue *queue, guint n,
      gboolean one_shard, guint record_size)
 {
-	const guint32 first_head = kmt_match_first_head(record_size);
-	const guint32 last_head = kmt_match_last_head(record_size);
+	const guint32 first_head = kmt_input_first_head(record_size);
+	const guint32 last_head = kmt_input_last_head(record_size);
 	const guint8 *next_a = merge->cursors[0].next;
 	const guint8 *next_b = merge->cursors[1].next;
 	KmtMatchQueueEnd end = kmt_match_shard_queue_end(queue);

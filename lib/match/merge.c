@@ -41,8 +41,8 @@ KmtMatchMerge *kmt_match_merge_new(const KmtInputCapture *capture)
 		s->file = capture->files->pdata[i];
 		s->record_size = s->file->record_size;
 		s->last_type = kmt_input_last_type(s->record_size);
-		s->first_head = kmt_match_first_head(s->record_size);
-		s->last_head = kmt_match_last_head(s->record_size);
+		s->first_head = kmt_input_first_head(s->record_size);
+		s->last_head = kmt_input_last_head(s->record_size);
 		s->source = kmt_input_reader_new(capture->files->pdata[i]);
 		s->now = s->last = G_MININT64;
 	}

@@ -125,7 +125,7 @@ static void copy_entry(const KmtMatchSegment *to_segment, KmtMatchEntry *to,
 
 /*
  * Exchange the entry at home with the entry e, which has this home. All places
- * between them are used, so a search still finds the former.
+ * between the two are used, so a search still finds the entry that was at home.
  */
 static void exchange(const KmtMatchSegment *s, KmtMatchEntry *home,
 		     KmtMatchEntry *e)
@@ -340,7 +340,11 @@ KmtMatchEntry *kmt_match_table_add(KmtMatchTable *table, guint64 hash,
 
 	while (!(e = free_place(table, hash, evict_from, evict_to)))
 		make_room(table, number, evict_from, evict_to);
-	/* As in kmt_match_table_move_home(). */
+	/*
+	 * Put the new entry at its home, where the next record of the address
+	 * finds it at once. The former entry of that place moves to e. A search
+	 * still finds the former entry, because all places up to e are used.
+	 */
 	home = kmt_match_table_home(table, hash);
 	if (e != home)
 		copy_entry(s, e, s, home);

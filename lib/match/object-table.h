@@ -130,8 +130,8 @@ typedef struct {
 	KmtMatchEntry *entries;
 	guint64 *indexes; /* with keep_indexes: for each place, the index of the
 			   * ALLOC record */
-	guint32 n;
-	guint32 n_used;
+	guint32 n;	  /* number of homes */
+	guint32 n_used;	  /* number of places that have an entry */
 } KmtMatchSegment;
 
 /* Return the number of places of a segment. */

@@ -23,7 +23,7 @@
 
 /*
  * The events of one shard in one block, and room for unused events, so that
- * kmt_match_block() looks ahead without a test. Shards write to different cache
+ * kmt_match_block() prefetches without a test. Shards write to different cache
  * lines.
  */
 typedef struct {
@@ -108,7 +108,7 @@ void kmt_match_stage_match(KmtMatchPipeline *p, KmtMatchShard *shard,
 			   KmtMatchPipelineBlock *work);
 /* Pass a matched block to the consumer, unless match_block did so. */
 void kmt_match_stage_pass_on(KmtMatchPipeline *p, KmtMatchPipelineBlock *work);
-/* As kmt_match_stage_pass_on(), and release the records of the block. */
+/* Call kmt_match_stage_pass_on(), and release the records of the block. */
 void kmt_match_stage_consume(KmtMatchPipeline *p, KmtMatchPipelineBlock *work);
 
 /* Return the number of processors that this process may use. */

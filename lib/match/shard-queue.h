@@ -6,10 +6,7 @@
 #ifndef KMEMTRACE_MATCH_SHARD_QUEUE_H
 #define KMEMTRACE_MATCH_SHARD_QUEUE_H
 
-#include <string.h>
-
-#include "lib/input/capture.h"
-#include "lib/input/namespace.h"
+#include "lib/input/record-head.h"
 
 /* The effect of a record that can be decided at once, as nearly every record
  * can. The values of ALLOC and FREE equal those of enum kmemtrace_event_id. */
@@ -128,18 +125,6 @@ static inline guint kmt_match_shard_of(guint n_shards, guint64 hash)
 /* Shift of index in KmtMatchEvent.tail. */
 #define KMT_MATCH_TAIL_INDEX_SHIFT (G_BYTE_ORDER == G_LITTLE_ENDIAN ? 0 : 48)
 
-/*
- * Return the first four bytes of a record, event_id, type_id and event_size, as
- * a little-endian number.
- */
-static inline guint32 kmt_match_event_head(const KmtInputRawEvent *event)
-{
-	guint32 head;
-
-	memcpy(&head, event, sizeof(head));
-	return GUINT32_FROM_LE(head);
-}
-
 /* The end of a queue, which a loop that appends records keeps in registers. */
 typedef struct {
 	guint64 seed;
@@ -166,15 +151,14 @@ static inline void kmt_match_shard_queue_set_end(KmtMatchShardQueue *queue,
 /*
  * Append a usable record of file at the end of the queue. Copy the fields that
  * the later stages need of most records, so that they rarely read the record
- * itself. one_shard tells whether queue has one shard; it is a constant in each
- * loop.
+ * itself. one_shard: whether queue has one shard; a constant in each loop.
  */
 static inline __attribute__((always_inline)) void
 kmt_match_shard_queue_put(KmtMatchShardQueue *queue, KmtMatchQueueEnd *end,
 			  const KmtInputRawEvent *event, gint64 now, guint file,
 			  gboolean one_shard)
 {
-	guint32 head = kmt_match_event_head(event);
+	guint32 head = kmt_input_record_head(event);
 	guint64 hash =
 		kmt_input_address_hash(end->seed, event->ptr, event->type_id);
 	KmtMatchEvent *item = end->item++;
