@@ -16,6 +16,7 @@ KMT_REPORT_TESTS = \
 	tests/report/html-figures.py \
 	tests/report/marks.py \
 	tests/report/huge-sizes.py \
+	tests/report/tolerance-limit.py \
 	tests/report/leaks.py \
 	tests/report/names.py \
 	tests/report/options.py \
