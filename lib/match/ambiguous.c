@@ -127,13 +127,13 @@ static void expire_free(KmtMatcher *m, KmtMatchEntry *e,
 
 		kmt_match_report_free(m, &object, &p->record);
 		make_closed(m, e);
-		e->flags &= ~KMT_MATCH_ENTRY_MAYBE;
+		kmt_match_entry_discard_guess(e, KMT_MATCH_ENTRY_MAYBE);
 		kmt_match_entry_set_unconfirmed(e, 0);
 		return;
 	}
 	if (sure && (e->flags & KMT_MATCH_ENTRY_MAYBE_LIVE)) {
 		class = KMT_MATCH_UNMATCHED_BEFORE_TRACE;
-		e->flags &= ~KMT_MATCH_ENTRY_MAYBE_LIVE;
+		kmt_match_entry_discard_guess(e, KMT_MATCH_ENTRY_MAYBE_LIVE);
 	} else if (kmt_match_may_lack_records(m, p->replaced.timestamp,
 					      p->since)) {
 		class = KMT_MATCH_UNMATCHED_AFTER_LOSS;
@@ -159,7 +159,7 @@ static void expire_alloc(KmtMatcher *m, KmtMatchEntry *e,
 
 	if (sure && (e->flags & KMT_MATCH_ENTRY_MAYBE_FREE)) {
 		class = KMT_MATCH_DOUBLE_RACE;
-		e->flags &= ~KMT_MATCH_ENTRY_MAYBE_FREE;
+		kmt_match_entry_discard_guess(e, KMT_MATCH_ENTRY_MAYBE_FREE);
 	} else if (free_may_be_lost(m, p)) {
 		class = KMT_MATCH_DOUBLE_AFTER_LOSS;
 	}
@@ -315,7 +315,7 @@ static void free_conflicting(KmtMatcher *m, KmtMatchEntry *e,
 	kmt_match_guess_review(m, e, file);
 	if (!(e->flags & KMT_MATCH_ENTRY_LIVE) &&
 	    kmt_match_time_distance(e->last_ts, m->now) > m->tolerance)
-		e->flags &= ~KMT_MATCH_ENTRY_MAYBE_FREE;
+		kmt_match_entry_discard_guess(e, KMT_MATCH_ENTRY_MAYBE_FREE);
 	if (p) {
 		report_double(m, p, KMT_MATCH_DOUBLE_RACE, &r->event);
 		/* Instead, r may be the FREE of the new object, and the FREE of

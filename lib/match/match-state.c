@@ -109,8 +109,7 @@ void kmt_match_entry_touch(KmtMatcher *m, KmtMatchEntry *e, guint16 file)
 		if (e->flags & KMT_MATCH_ENTRY_MAYBE)
 			e->flags |= KMT_MATCH_ENTRY_CROSSED;
 	}
-	if (!(e->flags & KMT_MATCH_ENTRY_MAYBE))
-		e->flags &= ~KMT_MATCH_ENTRY_CROSSED;
+	kmt_match_entry_discard_guess(e, 0);
 	e->last_file = file;
 	e->last_ts = m->now;
 }
@@ -183,7 +182,7 @@ void kmt_match_guess_review(KmtMatcher *m, KmtMatchEntry *e, guint16 file)
 	} else if (kmt_match_time_distance(e->last_ts, m->now) > m->tolerance ||
 		   n > MAX_UNCONFIRMED) {
 		n = 0;
-		e->flags &= ~KMT_MATCH_ENTRY_MAYBE;
+		kmt_match_entry_discard_guess(e, KMT_MATCH_ENTRY_MAYBE);
 	} else {
 		n++;
 	}
@@ -213,7 +212,7 @@ void kmt_match_guess_on_alloc(KmtMatcher *m, KmtMatchEntry *e, guint16 file)
 	kmt_match_guess_review(m, e, file);
 	if ((e->flags & KMT_MATCH_ENTRY_MAYBE_FREE) &&
 	    !opposite_holds(m, e, file))
-		e->flags &= ~KMT_MATCH_ENTRY_MAYBE_FREE;
+		kmt_match_entry_discard_guess(e, KMT_MATCH_ENTRY_MAYBE_FREE);
 }
 
 void kmt_match_guess_on_free(KmtMatcher *m, KmtMatchEntry *e, guint16 file)
@@ -228,5 +227,5 @@ void kmt_match_guess_on_free(KmtMatcher *m, KmtMatchEntry *e, guint16 file)
 	 * ambiguous under the opposite guess. */
 	if ((e->flags & KMT_MATCH_ENTRY_MAYBE_LIVE) && !(side && side->frees) &&
 	    !opposite_holds(m, e, file))
-		e->flags &= ~KMT_MATCH_ENTRY_MAYBE_LIVE;
+		kmt_match_entry_discard_guess(e, KMT_MATCH_ENTRY_MAYBE_LIVE);
 }

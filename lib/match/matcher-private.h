@@ -15,6 +15,18 @@
 #define KMT_MATCH_ENTRY_MAYBE                                                  \
 	(KMT_MATCH_ENTRY_MAYBE_LIVE | KMT_MATCH_ENTRY_MAYBE_FREE)
 
+/*
+ * Remove flags, which are of KMT_MATCH_ENTRY_MAYBE, from an entry. Without such
+ * a flag, no entry has KMT_MATCH_ENTRY_CROSSED: that flag alone would make
+ * kmt_match_fast_path() accept an ALLOC with KMT_MATCH_OP_REMOTE.
+ */
+static inline void kmt_match_entry_discard_guess(KmtMatchEntry *e, guint flags)
+{
+	e->flags &= (guint8)~flags;
+	if (!(e->flags & KMT_MATCH_ENTRY_MAYBE))
+		e->flags &= (guint8)~KMT_MATCH_ENTRY_CROSSED;
+}
+
 /* A copy of the fields of a record that the slow path needs. */
 typedef struct {
 	/* For a pipeline event: event_id, type, address, call site and, as the

@@ -36,10 +36,12 @@ class Maker:
                     type_id=rng.choice([0, 0, 0, 1, 2]), t=t,
                     ptr=rng.choice(addresses),
                     site=rng.choice([0x10, 0x20, 0x30]),
-                    req=rng.randint(1, 1000), alloc=1000))
+                    req=rng.randint(1, 1000), alloc=1000,
+                    node=rng.choice([-1, 0, 1])))
         self.capture.texts["kmemtrace.meta"] = (
             "[capture]\ncomplete=true\nrecord_size=56\nbyte_order=little\n"
-            f"overruns={int(is_lossy)}\n")
+            f"overruns={int(is_lossy)}\n" +
+            "".join(f"[cpu{cpu}]\nnode={cpu % 2}\n" for cpu in range(4)))
 
 
 def run_seed(seed, directory):
