@@ -49,22 +49,40 @@ typedef struct {
 	KmtInputBuffer *buffer; /* reference to the buffer of data, or NULL */
 } FileHead;
 
-/* Return the first frame that is not damaged, or the last one. */
+/* Extend a head, which begins at byte @at, by the following frames. */
+static void join_frames(const KmtInputCpuFile *file, guint64 at, FileHead *head)
+{
+	gsize n = (gsize)MIN(HEAD_BYTES, file->size - at);
+	KmtInputBuffer *buffer = kmt_input_buffer_new(n);
+
+	kmt_input_cpu_file_copy(file, at, n, buffer->data);
+	kmt_input_buffer_unref(head->buffer);
+	*head = (FileHead){buffer->data, n, buffer};
+}
+
+/*
+ * Return the first frame that is not damaged, or the last one. If the frame may
+ * be smaller than a record, the result includes the frames that follow.
+ */
 static FileHead head_of_frames(const KmtInputCpuFile *file)
 {
 	FileHead head = {0};
+	guint64 at = 0;
 	guint i;
 
 	for (i = 0; i < file->frames->index->frames->len; i++) {
 		const KmtInputFrame *frame =
 			kmt_input_frame_index_get(file->frames->index, i);
 
+		at = frame->at;
 		kmt_input_buffer_unref(head.buffer);
-		head.data = kmt_input_frames_view(file->frames, frame->at,
-						  &head.n, &head.buffer);
+		head.data = kmt_input_frames_view(file->frames, at, &head.n,
+						  &head.buffer);
 		if (!frame->is_damaged)
 			break;
 	}
+	if (head.n < LIKELY_SIZES_END && head.n < file->size - at)
+		join_frames(file, at, &head);
 	return head;
 }
 

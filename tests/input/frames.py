@@ -138,7 +138,8 @@ class Frames(InputCase):
                 self.directory("plain-none" + complete, files))
 
     def test_parts_of_records(self):
-        """An incomplete record at the end, and frames that end within records."""
+        """An incomplete record at the end, and frames that end within records or,
+        without the byte order in kmemtrace.meta, are smaller than a record."""
         files = self.files()
         files["cpu1.out"] += files["cpu0.out"][:30]
         plain = self.directory("rest", files)
@@ -146,6 +147,10 @@ class Frames(InputCase):
             path = self.packed(f"rest{i}", lambda data: zstd_frames.frames(
                 data, size), files)
             self.same(path, plain)
+        files = self.files(order="big")
+        del files["kmemtrace.meta"]
+        self.same(self.packed("small", lambda data: zstd_frames.frames(
+            data, 30), files), self.directory("small-plain", files))
 
     def test_older_layouts(self):
         for layout in "ACD":
