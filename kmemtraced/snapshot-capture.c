@@ -337,9 +337,8 @@ static gboolean save(Snapshot *snapshot, KmtdSummary *summary, GError **error)
 		return FALSE;
 	snapshot->files = kmtd_output_to_directory(snapshot->output);
 	if (snapshot->options->compress_level &&
-	    !kmt_capture_writer_compress(snapshot->output,
-					 snapshot->options->compress_level,
-					 error))
+	    !kmt_capture_writer_compress(
+		    snapshot->output, snapshot->options->compress_level, error))
 		return FALSE;
 	kmtd_other_files_warn(snapshot->options, snapshot->ui);
 	if (!make_meta(snapshot, summary, error) ||
