@@ -66,6 +66,18 @@ static inline void kmt_match_pass_slow(KmtMatchShard *shard,
 	block->n_slow_events = 0;
 }
 
+/* Store the homes of the first events of @items in @homes. */
+static inline void kmt_match_prefetch_homes(KmtMatchTable *table,
+					    const KmtMatchEvent *items,
+					    KmtMatchEntry **homes)
+{
+	guint k;
+
+	table->moved = FALSE;
+	for (k = 0; k < KMT_MATCH_PREFETCH_DISTANCE; k++)
+		homes[k] = kmt_match_table_prefetch(table, items[k].hash);
+}
+
 /*
  * Match the events of a shard in a block. @ops must be constants. The slow
  * events of the block are those that @ops did not receive.
@@ -86,13 +98,10 @@ kmt_match_block(KmtMatchShard *shard, KmtMatchPipelineBlock *work,
 	KmtMatchDecision d;
 	KmtMatchEntry *e = NULL;
 	gint64 due = 0; /* m->due to which until belongs */
-	guint k;
 
 	shard->work = work;
 	shard_block->n_slow_events = 0;
-	kmt_match_table_reclaim(&m->table);
-	for (k = 0; k < DISTANCE; k++)
-		homes[k] = kmt_match_table_prefetch(&m->table, item[k].hash);
+	kmt_match_prefetch_homes(&m->table, item, homes);
 	for (home = homes;;) {
 		/* A slow event rarely changes the next due decision. A search
 		 * after each slow event takes 30 instructions per event of a
@@ -127,6 +136,8 @@ kmt_match_block(KmtMatchShard *shard, KmtMatchPipelineBlock *work,
 		kmt_match_pass_slow(shard, ops, user, item);
 		item++;
 		home++;
+		if (G_UNLIKELY(m->table.moved))
+			kmt_match_prefetch_homes(&m->table, item, home);
 	}
 	shard->item = NULL;
 	kmt_matcher_advance(m, work->order.items[work->block.n - 1]->now);

@@ -250,7 +250,6 @@ void kmt_matcher_process(KmtMatcher *m, const struct kmemtrace_event *event,
 	KmtMatchEntry *e;
 	KmtMatchObject object;
 
-	kmt_match_table_reclaim(&m->table);
 	kmt_matcher_advance(m, event->timestamp);
 	r.now = m->now;
 	e = kmt_match_table_find(&m->table, r.hash, space);
@@ -297,21 +296,16 @@ static void foreach_flagged(KmtMatcher *m, guint flag,
 					 const KmtMatchObject *object),
 			    gpointer user)
 {
-	guint i;
-	guint32 j;
+	const KmtMatchEntry *e = m->table.entries;
+	const KmtMatchEntry *end = e + kmt_match_table_places(&m->table);
 
-	for (i = 0; i < KMT_MATCH_SEGMENTS; i++) {
-		const KmtMatchSegment *s = &m->table.segments[i];
+	for (; e < end; e++) {
+		KmtMatchObject object;
 
-		for (j = 0; j < kmt_match_segment_places(s); j++) {
-			const KmtMatchEntry *e = &s->entries[j];
-			KmtMatchObject object;
-
-			if (!(e->flags & flag))
-				continue;
-			object = kmt_match_entry_object(m, e, e->hash);
-			func(user, &object);
-		}
+		if (!(e->flags & flag))
+			continue;
+		object = kmt_match_entry_object(m, e, e->hash);
+		func(user, &object);
 	}
 }
 

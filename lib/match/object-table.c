@@ -6,20 +6,16 @@
 #include "lib/match/object-table.h"
 
 /*
- * Initial number of homes in the first segment; see kmt_match_table_init().
- * match-dump-small, report-small and the fuzzers use fewer, so that segments
- * grow early.
+ * Initial number of homes. match-dump-small, report-small and the fuzzers use
+ * fewer, so that the table grows early.
  */
 #ifndef KMT_MATCH_FIRST_HOMES
-#define KMT_MATCH_FIRST_HOMES 64
+#define KMT_MATCH_FIRST_HOMES 4096
 #endif
 
-/* Segments below this number of homes double; larger ones grow by half, which
+/* Tables below this number of homes double; larger ones grow by half, which
  * leaves fewer places unused. */
-#define DOUBLE_BELOW 2048
-
-/* Largest number of homes in a segment, for kmt_match_table_home(). */
-#define MAX_HOMES (G_MAXUINT32 >> KMT_MATCH_SEGMENT_BITS)
+#define DOUBLE_BELOW 131072
 
 /*
  * Return the inverse of odd modulo 2^64, by Newton's iteration. Each step
@@ -35,40 +31,19 @@ static guint64 inverse(guint64 odd)
 	return x;
 }
 
-/* Give a segment n homes and no entries. */
-static void segment_init(KmtMatchTable *table, guint number, guint32 n)
-{
-	KmtMatchSegment *s = &table->segments[number];
-
-	s->n = n;
-	s->n_used = 0;
-	s->entries = g_new0(KmtMatchEntry, kmt_match_segment_places(s));
-	if (table->keep_indexes)
-		s->indexes = g_new(guint64, kmt_match_segment_places(s));
-	table->homes[number] = (guint64)n << KMT_MATCH_SEGMENT_BITS;
-	table->origins[number] = (guintptr)s->entries -
-				 (guintptr)number * n * sizeof(KmtMatchEntry);
-}
-
-static void segment_clear(KmtMatchSegment *s)
-{
-	g_free(s->entries);
-	g_free(s->indexes);
-}
-
 void kmt_match_table_init(KmtMatchTable *table, guint64 seed,
 			  guint64 min_entries, gboolean keep_indexes)
 {
-	const guint32 n = KMT_MATCH_FIRST_HOMES;
-	guint i;
-
 	memset(table, 0, sizeof(*table));
 	g_assert(!seed || seed & 1);
 	table->seed = seed ? seed : kmt_hash_odd_seed();
 	table->seed_inverse = inverse(table->seed);
 	table->min_entries = min_entries;
 	table->keep_indexes = keep_indexes;
-	table->retired = g_ptr_array_new_with_free_func(g_free);
+	table->n = KMT_MATCH_FIRST_HOMES;
+	table->entries = g_new0(KmtMatchEntry, kmt_match_table_places(table));
+	if (keep_indexes)
+		table->indexes = g_new(guint64, kmt_match_table_places(table));
 	table->evicted[KMT_INPUT_NAMESPACE_SLAB] = kmt_match_address_set_new(3);
 	table->evicted[KMT_INPUT_NAMESPACE_PAGES] =
 		kmt_match_address_set_new(12);
@@ -76,58 +51,41 @@ void kmt_match_table_init(KmtMatchTable *table, guint64 seed,
 		kmt_match_address_set_new(3);
 	table->evicted[KMT_INPUT_NAMESPACE_VMALLOC] =
 		kmt_match_address_set_new(12);
-	for (i = 0; i < KMT_MATCH_SEGMENTS; i++)
-		/* Sizes from n to nearly 3n/2, so that segments grow at
-		 * different times; see object-table.h. */
-		segment_init(table, i, n + n * i / (2 * KMT_MATCH_SEGMENTS));
 }
 
 void kmt_match_table_clear(KmtMatchTable *table)
 {
 	guint i;
 
-	for (i = 0; i < KMT_MATCH_SEGMENTS; i++)
-		segment_clear(&table->segments[i]);
-	g_ptr_array_unref(table->retired);
+	g_free(table->entries);
+	g_free(table->indexes);
 	for (i = 0; i < KMT_INPUT_N_NAMESPACES; i++)
 		kmt_match_address_set_free(table->evicted[i]);
 }
 
 guint64 kmt_match_table_bytes(const KmtMatchTable *table)
 {
-	guint64 places = 0;
-	guint i;
-
-	for (i = 0; i < KMT_MATCH_SEGMENTS; i++)
-		places += kmt_match_segment_places(&table->segments[i]);
-	return places * (sizeof(KmtMatchEntry) +
-			 (table->keep_indexes ? sizeof(guint64) : 0));
-}
-
-void kmt_match_table_reclaim(KmtMatchTable *table)
-{
-	if (table->retired->len)
-		g_ptr_array_set_size(table->retired, 0);
+	return kmt_match_table_places(table) *
+	       (sizeof(KmtMatchEntry) + (table->indexes ? sizeof(guint64) : 0));
 }
 
 /* ---- search ---- */
 
-/* Copy an entry of a segment, with its index, to a place of the same or another
- * segment. */
-static void copy_entry(const KmtMatchSegment *to_segment, KmtMatchEntry *to,
-		       const KmtMatchSegment *segment, const KmtMatchEntry *e)
+/* Copy an entry, with its index, to another place. */
+static void copy_entry(const KmtMatchTable *table, KmtMatchEntry *to,
+		       const KmtMatchEntry *e)
 {
 	*to = *e;
-	if (segment->indexes)
-		to_segment->indexes[to - to_segment->entries] =
-			segment->indexes[e - segment->entries];
+	if (table->indexes)
+		table->indexes[to - table->entries] =
+			table->indexes[e - table->entries];
 }
 
 /*
  * Exchange the entry at home with the entry e, which has this home. All places
  * between the two are used, so a search still finds the entry that was at home.
  */
-static void exchange(const KmtMatchSegment *s, KmtMatchEntry *home,
+static void exchange(const KmtMatchTable *table, KmtMatchEntry *home,
 		     KmtMatchEntry *e)
 {
 	const KmtMatchEntry entry = *e;
@@ -135,10 +93,10 @@ static void exchange(const KmtMatchSegment *s, KmtMatchEntry *home,
 
 	*e = *home;
 	*home = entry;
-	if (!s->indexes)
+	if (!table->indexes)
 		return;
-	a = &s->indexes[home - s->entries];
-	b = &s->indexes[e - s->entries];
+	a = &table->indexes[home - table->entries];
+	b = &table->indexes[e - table->entries];
 	index = *b;
 	*b = *a;
 	*a = index;
@@ -153,7 +111,7 @@ KmtMatchEntry *kmt_match_table_move_home(KmtMatchTable *table, guint64 hash)
 			return e;
 	if (e == home || !e->state)
 		return e;
-	exchange(&table->segments[kmt_match_segment_number(hash)], home, e);
+	exchange(table, home, e);
 	return home;
 }
 
@@ -188,132 +146,125 @@ static void remember_evicted(KmtMatchTable *table, const KmtMatchEntry *e)
 		kmt_match_entry_address(table, e));
 }
 
-/* Copy all entries of a former segment to the one that replaces it. Return
- * FALSE if there is no place for one of them. */
-static gboolean copy_all(KmtMatchTable *table, guint number,
-			 const KmtMatchSegment *former)
+/*
+ * Place all entries anew, which are in order in the places from first on. The
+ * places before are unused. An entry is never placed behind its former place,
+ * so each step changes only places that were already visited: the home is not
+ * behind the former place, and the former place itself is unused now.
+ */
+static void place_all(KmtMatchTable *table, guint64 first)
 {
-	KmtMatchSegment *s = &table->segments[number];
-	const KmtMatchEntry *last =
-		s->entries + kmt_match_segment_places(s) - 1;
-	const KmtMatchEntry *e = former->entries,
-			    *end = e + kmt_match_segment_places(former);
+	const KmtMatchEntry *end =
+		table->entries + kmt_match_table_places(table);
+	KmtMatchEntry *e = table->entries + first;
 
 	for (; e < end; e++) {
+		const KmtMatchEntry entry = *e;
 		KmtMatchEntry *to;
 
-		if (!e->state)
+		if (!entry.state)
 			continue;
-		for (to = kmt_match_table_home(table, e->hash); to->state;)
+		*e = (KmtMatchEntry){0};
+		for (to = kmt_match_table_home(table, entry.hash); to->state;)
 			to++;
-		if (to == last)
-			return FALSE;
-		copy_entry(s, to, former, e);
-		s->n_used++;
+		*to = entry;
+		if (table->indexes)
+			table->indexes[to - table->entries] =
+				table->indexes[e - table->entries];
 	}
-	return TRUE;
 }
 
-/* Return the number of homes after n. */
-static guint32 next_size(guint32 n)
+/* Enlarge the table in place: move all entries to the end of the new places,
+ * and place them anew from there. */
+static void grow(KmtMatchTable *table)
 {
-	return n + (n < DOUBLE_BELOW ? n : n / 2);
-}
+	const guint64 n_former = kmt_match_table_places(table);
+	guint64 n_places, n_new;
 
-/* Replace the places of a segment by those of n homes, or of more if an entry
- * has no place then. */
-static void rebuild(KmtMatchTable *table, guint number, guint32 n)
-{
-	KmtMatchSegment *s = &table->segments[number];
-	const KmtMatchSegment former = *s;
-	guint32 i;
-
-	for (;; n = next_size(n)) {
-		if (n > MAX_HOMES)
-			g_error("more than %u live objects", G_MAXUINT32);
-		segment_init(table, number, n);
-		if (copy_all(table, number, &former))
-			break;
-		segment_clear(s);
+	table->n += table->n < DOUBLE_BELOW ? table->n : table->n / 2;
+	if (table->n > G_MAXUINT32)
+		g_error("more than %u live objects", G_MAXUINT32);
+	n_places = kmt_match_table_places(table);
+	n_new = n_places - n_former;
+	table->entries = g_renew(KmtMatchEntry, table->entries, n_places);
+	memmove(table->entries + n_new, table->entries,
+		n_former * sizeof(KmtMatchEntry));
+	memset(table->entries, 0, n_new * sizeof(KmtMatchEntry));
+	if (table->indexes) {
+		table->indexes = g_renew(guint64, table->indexes, n_places);
+		memmove(table->indexes + n_new, table->indexes,
+			n_former * sizeof(guint64));
 	}
-	for (i = 0; i < kmt_match_segment_places(&former); i++)
-		former.entries[i].state = 0;
-	g_ptr_array_add(table->retired, former.entries);
-	g_free(former.indexes);
+	place_all(table, n_new);
+	table->moved = TRUE;
 }
 
-/* Return the number of entries of a segment that may be removed. With remove,
- * also make their places unused; the segment must then be rebuilt. */
-static guint32 evict_all(KmtMatchTable *table, const KmtMatchSegment *s,
-			 gint64 from, gint64 to, gboolean remove)
+/* Return the number of entries that may be removed. With remove, also make
+ * their places unused; all entries must then be placed anew. */
+static guint64 evict_all(KmtMatchTable *table, gint64 from, gint64 to,
+			 gboolean remove)
 {
-	guint32 n = 0, i;
+	KmtMatchEntry *e = table->entries;
+	const KmtMatchEntry *end = e + kmt_match_table_places(table);
+	guint64 n = 0;
 
-	for (i = 0; i < kmt_match_segment_places(s); i++) {
-		KmtMatchEntry *e = &s->entries[i];
-
+	for (; e < end; e++) {
 		if (!e->state || !may_evict(e, from, to))
 			continue;
 		n++;
 		if (!remove)
 			continue;
 		remember_evicted(table, e);
-		e->state = 0;
+		*e = (KmtMatchEntry){0};
 		table->n_entries--;
 	}
 	return n;
 }
 
-static gboolean is_full(const KmtMatchSegment *s)
+static gboolean is_full(const KmtMatchTable *table)
 {
-	return (guint64)s->n_used * 20 >= (guint64)s->n * 17;
+	return table->n_entries * 20 >= table->n * 17;
 }
 
 /*
- * Return whether entries of a segment are to be replaced rather than unused
- * places taken. This begins before the segment is full, because the search for
- * a replaceable entry is short and may fail.
+ * Return whether entries are to be replaced rather than unused places taken.
+ * This begins before the table is full, because the search for a replaceable
+ * entry is short and may fail.
  */
-static gboolean is_nearly_full(const KmtMatchTable *table,
-			       const KmtMatchSegment *s)
+static gboolean is_nearly_full(const KmtMatchTable *table)
 {
-	return (guint64)s->n_used * 5 >= (guint64)s->n * 4 &&
+	return table->n_entries * 5 >= table->n * 4 &&
 	       table->n_entries >= table->min_entries;
 }
 
 /*
- * Make room in a segment that is full, or whose last place a search has
- * reached. If at least 3/10 of the homes are then free, removing entries
- * suffices.
+ * Make room in a table that is full, or whose last place a search has reached.
+ * If at least 3/10 of the homes are then free, removing entries suffices.
  */
-static void make_room(KmtMatchTable *table, guint number, gint64 evict_from,
-		      gint64 evict_to)
+static void make_room(KmtMatchTable *table, gint64 evict_from, gint64 evict_to)
 {
-	const KmtMatchSegment *s = &table->segments[number];
-	const guint32 n = s->n;
-	guint32 n_needed = s->n_used;
+	guint64 n_needed = table->n_entries;
 
 	if (table->n_entries >= table->min_entries)
-		n_needed -= evict_all(table, s, evict_from, evict_to, FALSE);
-	if (!is_full(s) || (guint64)n_needed * 10 >= (guint64)n * 7) {
-		rebuild(table, number, next_size(n));
+		n_needed -= evict_all(table, evict_from, evict_to, FALSE);
+	if (!is_full(table) || n_needed * 10 >= table->n * 7) {
+		grow(table);
 		return;
 	}
-	evict_all(table, s, evict_from, evict_to, TRUE);
-	rebuild(table, number, n);
+	evict_all(table, evict_from, evict_to, TRUE);
+	place_all(table, 0);
 }
 
 /*
  * Return a place for a new entry of hash, which is unused, or whose entry was
- * removed. Return NULL if the segment has no room.
+ * removed. Return NULL if the table has no room.
  */
 static KmtMatchEntry *free_place(KmtMatchTable *table, guint64 hash,
 				 gint64 evict_from, gint64 evict_to)
 {
-	KmtMatchSegment *s = &table->segments[kmt_match_segment_number(hash)];
 	KmtMatchEntry *e = kmt_match_table_home(table, hash);
 
-	if (is_nearly_full(table, s)) {
+	if (is_nearly_full(table)) {
 		for (; e->state; e++) {
 			if (!may_evict(e, evict_from, evict_to))
 				continue;
@@ -323,9 +274,9 @@ static KmtMatchEntry *free_place(KmtMatchTable *table, guint64 hash,
 	}
 	while (e->state)
 		e++;
-	if (is_full(s) || e == s->entries + kmt_match_segment_places(s) - 1)
+	if (is_full(table) ||
+	    e == table->entries + kmt_match_table_places(table) - 1)
 		return NULL;
-	s->n_used++;
 	table->n_entries++;
 	return e;
 }
@@ -334,12 +285,10 @@ KmtMatchEntry *kmt_match_table_add(KmtMatchTable *table, guint64 hash,
 				   guint type, gint64 evict_from,
 				   gint64 evict_to)
 {
-	const guint number = kmt_match_segment_number(hash);
-	const KmtMatchSegment *s = &table->segments[number];
 	KmtMatchEntry *home, *e;
 
 	while (!(e = free_place(table, hash, evict_from, evict_to)))
-		make_room(table, number, evict_from, evict_to);
+		make_room(table, evict_from, evict_to);
 	/*
 	 * Put the new entry at its home, where the next record of the address
 	 * finds it at once. The former entry of that place moves to e. A search
@@ -347,7 +296,7 @@ KmtMatchEntry *kmt_match_table_add(KmtMatchTable *table, guint64 hash,
 	 */
 	home = kmt_match_table_home(table, hash);
 	if (e != home)
-		copy_entry(s, e, s, home);
+		copy_entry(table, e, home);
 	*home = (KmtMatchEntry){.hash = hash};
 	kmt_match_entry_set_type(home, type);
 	return home;

@@ -5,15 +5,16 @@
  *
  * The table has 24-byte entries and open addressing. A search for an address
  * starts at its home, a place that the hash gives, and ends at the first unused
- * place. An entry is removed only by another that takes its place, or when its
- * segment is rebuilt, so no search meets a gap. The size of a large table is on
- * average at most 48 bytes per live address, without keep_indexes: segments are
- * rebuilt when they are 17/20 full, and grow by half if that does not make
- * enough room.
+ * place. An entry is removed only by another that takes its place, or when all
+ * entries are placed anew, so no search meets a gap. The size of a large table
+ * is on average at most 48 bytes per live address, without keep_indexes: when
+ * the table is 17/20 full, closed entries are removed, or the table grows by
+ * half.
  *
- * The table is divided into segments, which grow at different sizes. Growth
- * therefore copies only a small part of the table at a time, and the segments
- * are never all half empty at once.
+ * The order of the homes is that of the hashes, so a table grows in place: each
+ * entry moves only towards the end. Copying the entries to other memory would
+ * touch three times as many pages in total, and page faults took a quarter of
+ * the time of a report on a virtual machine.
  *
  * Entries move. A pointer to an entry is valid until the next call of
  * kmt_match_table_at() or kmt_match_table_add().
@@ -116,42 +117,19 @@ static inline void kmt_match_entry_set_unconfirmed(KmtMatchEntry *e, guint n)
 	e->kind = (guint8)((e->kind & 15) | n << 4);
 }
 
-/* log2 of the number of segments. The fuzzers use fewer segments. */
-#ifndef KMT_MATCH_SEGMENT_BITS
-#define KMT_MATCH_SEGMENT_BITS 6
-#endif
-#define KMT_MATCH_SEGMENTS (1 << KMT_MATCH_SEGMENT_BITS)
-
 /*
- * A segment has n homes and a few more places, for entries whose homes are near
+ * A table has n homes and a few more places, for entries whose homes are near
  * the end. The last place is never used, so a search needs no other limit.
  */
 typedef struct {
 	KmtMatchEntry *entries;
 	guint64 *indexes; /* with keep_indexes: for each place, the index of the
 			   * ALLOC record */
-	guint32 n;	  /* number of homes */
-	guint32 n_used;	  /* number of places that have an entry */
-} KmtMatchSegment;
-
-/* Return the number of places of a segment. */
-static inline guint32 kmt_match_segment_places(const KmtMatchSegment *s)
-{
-	return s->n + s->n / 64 + 16;
-}
-
-typedef struct {
-	/*
-	 * The homes of each segment, for kmt_match_table_home(): the number of
-	 * homes that the table would have if all segments were as large, and
-	 * the address of the first of these homes. Arrays of their own need
-	 * fewer instructions.
-	 */
-	guint64 homes[KMT_MATCH_SEGMENTS];
-	guintptr origins[KMT_MATCH_SEGMENTS];
-	KmtMatchSegment segments[KMT_MATCH_SEGMENTS];
+	guint64 n;	  /* number of homes, below 2^32 */
 	guint64 n_entries;
-	GPtrArray *retired; /* former entries of segments that were rebuilt */
+	gboolean moved; /* set when the entries move to other memory, which
+			 * makes results of kmt_match_table_prefetch() invalid;
+			 * a caller that keeps such results resets the flag */
 	KmtMatchAddressSet
 		*evicted[KMT_INPUT_N_NAMESPACES]; /* addresses whose entries
 						   * were removed, for each
@@ -198,10 +176,10 @@ static inline guint64 kmt_match_entry_address(const KmtMatchTable *table,
 	return kmt_match_table_address(table, e->hash, kmt_match_entry_type(e));
 }
 
-/* Return the number of the segment that has a hash. */
-static inline guint kmt_match_segment_number(guint64 hash)
+/* Return the number of places. */
+static inline guint64 kmt_match_table_places(const KmtMatchTable *table)
 {
-	return (guint)(hash >> (64 - KMT_MATCH_SEGMENT_BITS));
+	return table->n + table->n / 64 + 16;
 }
 
 /*
@@ -211,16 +189,12 @@ static inline guint kmt_match_segment_number(guint64 hash)
 static inline KmtMatchEntry *kmt_match_table_home(const KmtMatchTable *table,
 						  guint64 hash)
 {
-	const guint i = kmt_match_segment_number(hash);
-	const guint64 place = (hash >> 32) * table->homes[i] >> 32;
-
-	return (KmtMatchEntry *)(table->origins[i] +
-				 (guintptr)place * sizeof(KmtMatchEntry));
+	return table->entries + ((hash >> 32) * table->n >> 32);
 }
 
 /*
  * Prefetch and return the home of a hash that will be looked up soon by
- * kmt_match_table_at(). The result is valid until kmt_match_table_reclaim().
+ * kmt_match_table_at(). The result is valid until table->moved is set.
  */
 static inline KmtMatchEntry *
 kmt_match_table_prefetch(const KmtMatchTable *table, guint64 hash)
@@ -279,14 +253,6 @@ KmtMatchEntry *kmt_match_table_add(KmtMatchTable *table, guint64 hash,
 				   gint64 evict_to);
 
 /*
- * Release the former places of entries that were moved. Until then,
- * kmt_match_fast_path() refuses these places, so results of
- * kmt_match_table_prefetch() stay usable. Call this before each batch of
- * prefetches.
- */
-void kmt_match_table_reclaim(KmtMatchTable *table);
-
-/*
  * Return whether an earlier entry of the same address was removed. e is a new
  * entry.
  */
@@ -300,10 +266,7 @@ gboolean kmt_match_table_was_evicted(const KmtMatchTable *table,
 static inline guint64 *kmt_match_table_alloc_index(const KmtMatchTable *table,
 						   const KmtMatchEntry *e)
 {
-	const KmtMatchSegment *s =
-		&table->segments[kmt_match_segment_number(e->hash)];
-
-	return s->indexes ? s->indexes + (e - s->entries) : NULL;
+	return table->indexes ? table->indexes + (e - table->entries) : NULL;
 }
 
 #endif
