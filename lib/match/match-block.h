@@ -119,7 +119,7 @@ kmt_match_block(KmtMatchShard *shard, KmtMatchPipelineBlock *work,
 			 * that the flag of the first one is 0. */
 			if (G_LIKELY(kmt_match_fast_path(item, e, &d)))
 				ops->step(user, item, &d);
-			else if (kmt_match_cross_path(m, item, e, &d))
+			else if (kmt_match_aged_path(m, item, e, &d))
 				ops->step(user, item, &d);
 			else
 				break;

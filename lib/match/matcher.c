@@ -127,70 +127,125 @@ static void apply_certain_free(KmtMatcher *m, KmtMatchEntry *e, guint16 file)
 }
 
 /*
+ * Return the fields of an event's record that callbacks need, with the merged
+ * time as the timestamp. The class of an ALLOC has the call site, so do not
+ * read the record, which may be in another processor's cache.
+ */
+static struct kmemtrace_event item_event(const KmtMatcher *m,
+					 const KmtMatchEvent *item)
+{
+	const gboolean is_alloc = item->op == KMT_MATCH_STEP_ALLOC;
+
+	return (struct kmemtrace_event){
+		.event_id = item->op == KMT_MATCH_STEP_DEFER
+				    ? KMEMTRACE_EVENT_DEFER
+				    : item->op,
+		.type_id = item->type,
+		.timestamp = m->now,
+		.ptr = kmt_match_table_address(&m->table, item->hash,
+					       item->type),
+		.call_site = is_alloc && m->keys
+				     ? kmt_match_keys_call_site(m->keys,
+								item->class_id)
+				     : item->event->call_site,
+	};
+}
+
+static KmtMatchPosition item_position(const KmtMatcher *m,
+				      const KmtMatchEvent *item)
+{
+	return (KmtMatchPosition){m->capture->files->pdata[item->file], 0};
+}
+
+/*
  * Pass an event that cannot be decided at once to ambiguous.c or
  * defer-records.c. e is NULL if the address has no entry.
  */
 static void resolve_conflict(KmtMatcher *m, KmtMatchEntry *e,
 			     KmtMatchEvent *item)
 {
+	const guint op = item->op;
 	KmtMatchRecord r = {
-		.event = {.event_id = item->op == KMT_MATCH_STEP_DEFER
-					      ? KMEMTRACE_EVENT_DEFER
-					      : item->op,
-			  .type_id = item->type,
-			  .timestamp = m->now,
-			  .ptr = kmt_match_table_address(&m->table, item->hash,
-							 item->type)},
-		.position = {m->capture->files->pdata[item->file], 0},
+		.event = item_event(m, item),
+		.position = item_position(m, item),
 		.hash = item->hash,
 		.now = m->now,
 		.class_id = item->class_id,
 		.item = item,
 	};
-	gboolean is_alloc = item->op == KMT_MATCH_STEP_ALLOC;
-	gboolean is_defer = item->op == KMT_MATCH_STEP_DEFER;
 
 	item->op = KMT_MATCH_STEP_NONE;
-	/*
-	 * The class of an ALLOC has the call site. Do not read the record,
-	 * which may be in another processor's cache.
-	 */
-	if (is_alloc && m->keys)
-		r.event.call_site =
-			kmt_match_keys_call_site(m->keys, item->class_id);
-	else
-		r.event.call_site = item->event->call_site;
-	if (is_alloc)
+	if (op == KMT_MATCH_STEP_ALLOC)
 		kmt_match_resolve_alloc(m, e, &r);
-	else if (is_defer)
+	else if (op == KMT_MATCH_STEP_DEFER)
 		kmt_match_resolve_defer(m, e, &r);
 	else
 		kmt_match_resolve_free(m, e, &r);
 }
 
+/* Report a FREE that is the first record of its address. */
+static void first_free(KmtMatcher *m, KmtMatchEntry *e, KmtMatchEvent *item)
+{
+	const struct kmemtrace_event event = item_event(m, item);
+	const KmtMatchPosition position = item_position(m, item);
+
+	e->flags = KMT_MATCH_ENTRY_MAYBE_FREE;
+	item->op = KMT_MATCH_STEP_NONE;
+	m->findings.unmatched[KMT_MATCH_UNMATCHED_BEFORE_TRACE]++;
+	if (m->ops.on_unmatched)
+		m->ops.on_unmatched(m->user, &event, &position,
+				    KMT_MATCH_UNMATCHED_BEFORE_TRACE);
+}
+
 /*
- * Decide an event as kmt_match_fast_path() does, also if other CPUs used the
- * address within the clock tolerance, or if only the age of the last record
- * decides about the guess on the state before the first one: a FREE more than
- * the tolerance after the first ALLOC, and an ALLOC that long after the first
- * FREE, discard the opposite guess. m->now is the time of the event.
+ * Decide an ALLOC or FREE of an address that has no entry, with the results of
+ * apply_certain_alloc() and kmt_match_resolve_free(). unused is the place where
+ * the search for the address ended.
+ */
+static void apply_first(KmtMatcher *m, KmtMatchEntry *unused,
+			KmtMatchEvent *item)
+{
+	KmtMatchEntry *e =
+		kmt_match_table_add_at(&m->table, item->hash, unused);
+	gboolean is_known;
+
+	if (G_LIKELY(e)) {
+		kmt_match_entry_set_type(e, item->type);
+		e->last_ts = m->now;
+		e->last_file = item->file;
+	} else {
+		e = kmt_match_entry_new(m, item->hash, item->type, item->file);
+	}
+	is_known = kmt_match_table_was_evicted(&m->table, e);
+	if (item->op == KMT_MATCH_STEP_ALLOC) {
+		e->flags = KMT_MATCH_ENTRY_LIVE;
+		if (!is_known)
+			e->flags |= KMT_MATCH_ENTRY_MAYBE_LIVE;
+		e->class_id = item->class_id;
+	} else if (!is_known) {
+		first_free(m, e, item);
+	} else {
+		resolve_conflict(m, e, item);
+	}
+}
+
+/*
+ * Decide an event as kmt_match_fast_path() and kmt_match_aged_path() do, also
+ * if other CPUs used the address within the clock tolerance, or if an ALLOC has
+ * the remote flag. m->now is the time of the event.
  */
 static gboolean decide_plain(KmtMatcher *m, KmtMatchEntry *e,
 			     KmtMatchEvent *item)
 {
 	const guint32 usual = kmt_match_usual_state(item);
-	const guint discarded =
-		item->op == KMT_MATCH_STEP_ALLOC  ? KMT_MATCH_ENTRY_MAYBE_FREE
-		: item->op == KMT_MATCH_STEP_FREE ? KMT_MATCH_ENTRY_MAYBE_LIVE
-						  : 0;
 	const gboolean is_recent =
 		kmt_match_time_distance(e->last_ts, m->now) <= m->tolerance;
 	guint32 other = (e->state ^ usual) & ~KMT_MATCH_STATE_FILE;
 	KmtMatchDecision d;
 
 	if (!is_recent)
-		other &= ~((discarded | KMT_MATCH_ENTRY_CROSSED) *
-			   KMT_MATCH_STATE_OP);
+		other &=
+			~(kmt_match_ended_guess(item->op) * KMT_MATCH_STATE_OP);
 	if (other)
 		return FALSE;
 	if (is_recent && e->last_file != item->file)
@@ -217,10 +272,15 @@ void kmt_match_slow_path(KmtMatcher *m, KmtMatchEntry *e, KmtMatchEvent *item)
 		return;
 	/* If the search for the hash ended at an unused place, the address has
 	 * no entry. */
-	if (!e->state && e->hash != hash)
+	if (!e->state && e->hash != hash) {
+		if (item->op != KMT_MATCH_STEP_DEFER) {
+			apply_first(m, e, item);
+			return;
+		}
 		e = NULL;
-	else if (!kmt_match_entry_is(e, hash, space))
+	} else if (!kmt_match_entry_is(e, hash, space)) {
 		e = kmt_match_table_find(&m->table, hash, space);
+	}
 	if (item->op == KMT_MATCH_STEP_ALLOC) {
 		if (apply_certain_alloc(m, &e, item->type, item->file, hash,
 					item->class_id))

@@ -31,6 +31,33 @@ static guint64 inverse(guint64 odd)
 	return x;
 }
 
+static gboolean is_full(const KmtMatchTable *table)
+{
+	return table->n_entries * 20 >= table->n * 17;
+}
+
+/*
+ * Return whether entries are to be replaced rather than unused places taken.
+ * This begins before the table is full, because the search for a replaceable
+ * entry is short and may fail.
+ */
+static gboolean is_nearly_full(const KmtMatchTable *table)
+{
+	return table->n_entries * 5 >= table->n * 4 &&
+	       table->n_entries >= table->min_entries;
+}
+
+/* Set table->limit for the number of homes. */
+static void set_limit(KmtMatchTable *table)
+{
+	const guint64 nearly_full = table->n * 4 / 5;
+
+	table->limit =
+		MIN(table->n * 17 / 20, MAX(nearly_full, table->min_entries));
+	if (table->keep_indexes)
+		table->limit = 0;
+}
+
 void kmt_match_table_init(KmtMatchTable *table, guint64 seed,
 			  guint64 min_entries, gboolean keep_indexes)
 {
@@ -44,6 +71,7 @@ void kmt_match_table_init(KmtMatchTable *table, guint64 seed,
 	table->entries = g_new0(KmtMatchEntry, kmt_match_table_places(table));
 	if (keep_indexes)
 		table->indexes = g_new(guint64, kmt_match_table_places(table));
+	set_limit(table);
 	table->evicted[KMT_INPUT_NAMESPACE_SLAB] = kmt_match_address_set_new(3);
 	table->evicted[KMT_INPUT_NAMESPACE_PAGES] =
 		kmt_match_address_set_new(12);
@@ -196,6 +224,7 @@ static void grow(KmtMatchTable *table)
 			n_former * sizeof(guint64));
 	}
 	place_all(table, n_new);
+	set_limit(table);
 	table->moved = TRUE;
 }
 
@@ -219,22 +248,6 @@ static guint64 evict_all(KmtMatchTable *table, gint64 from, gint64 to,
 		table->n_entries--;
 	}
 	return n;
-}
-
-static gboolean is_full(const KmtMatchTable *table)
-{
-	return table->n_entries * 20 >= table->n * 17;
-}
-
-/*
- * Return whether entries are to be replaced rather than unused places taken.
- * This begins before the table is full, because the search for a replaceable
- * entry is short and may fail.
- */
-static gboolean is_nearly_full(const KmtMatchTable *table)
-{
-	return table->n_entries * 5 >= table->n * 4 &&
-	       table->n_entries >= table->min_entries;
 }
 
 /*

@@ -127,6 +127,8 @@ typedef struct {
 			   * ALLOC record */
 	guint64 n;	  /* number of homes, below 2^32 */
 	guint64 n_entries;
+	guint64 limit;	/* below this number of entries, an unused place is all
+			 * that a new entry without an index needs */
 	gboolean moved; /* set when the entries move to other memory, which
 			 * makes results of kmt_match_table_prefetch() invalid;
 			 * a caller that keeps such results resets the flag */
@@ -251,6 +253,27 @@ KmtMatchEntry *kmt_match_table_find(const KmtMatchTable *table, guint64 hash,
 KmtMatchEntry *kmt_match_table_add(KmtMatchTable *table, guint64 hash,
 				   guint type, gint64 evict_from,
 				   gint64 evict_to);
+
+/*
+ * kmt_match_table_add() for the usual case that the table has room; otherwise
+ * return NULL. unused is the result of kmt_match_table_at() for the hash: the
+ * unused place where the search has ended. An eighth of the records of a short
+ * capture are the first ones of their address. The caller sets the type.
+ */
+static inline KmtMatchEntry *kmt_match_table_add_at(KmtMatchTable *table,
+						    guint64 hash,
+						    KmtMatchEntry *unused)
+{
+	KmtMatchEntry *home = kmt_match_table_home(table, hash);
+
+	if (table->n_entries >= table->limit ||
+	    unused == table->entries + kmt_match_table_places(table) - 1)
+		return NULL;
+	table->n_entries++;
+	*unused = *home;
+	*home = (KmtMatchEntry){.hash = hash};
+	return home;
+}
 
 /*
  * Return whether an earlier entry of the same address was removed. e is a new
