@@ -15,13 +15,6 @@
  */
 #define MAX_UNCONFIRMED 8
 
-KmtMatchSideEntry *kmt_match_side_entry(const KmtMatcher *m,
-					const KmtMatchEntry *e)
-{
-	return e->flags & KMT_MATCH_ENTRY_SIDE ? m->side_entries->pdata[e->side]
-					       : NULL;
-}
-
 gboolean kmt_match_may_lack_records(const KmtMatcher *m, gint64 from,
 				    gint64 until)
 {

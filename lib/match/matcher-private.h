@@ -146,6 +146,15 @@ static inline guint64 kmt_match_time_distance(gint64 earlier, gint64 later)
 	return (guint64)later - (guint64)earlier;
 }
 
+/* Return the side entry of an entry; NULL unless it has a flag of
+ * KMT_MATCH_ENTRY_SIDE. */
+static inline KmtMatchSideEntry *kmt_match_side_entry(const KmtMatcher *m,
+						      const KmtMatchEntry *e)
+{
+	return e->flags & KMT_MATCH_ENTRY_SIDE ? m->side_entries->pdata[e->side]
+					       : NULL;
+}
+
 /* ---- lib/match/match-state.c ---- */
 
 /*
@@ -213,10 +222,6 @@ void kmt_match_report_free(KmtMatcher *m, const KmtMatchObject *object,
 void kmt_match_report_step(KmtMatcher *m, const KmtMatchObject *object,
 			   const KmtMatchRecord *r);
 
-/* Return the side entry of an entry; NULL unless it has a flag of
- * KMT_MATCH_ENTRY_SIDE. */
-KmtMatchSideEntry *kmt_match_side_entry(const KmtMatcher *m,
-					const KmtMatchEntry *e);
 /*
  * A record of file arrives. If the opposite guess is unconfirmed: confirm it if
  * a CPU other than that of file used the address within the clock tolerance;

@@ -268,19 +268,16 @@ void kmt_match_slow_path(KmtMatcher *m, KmtMatchEntry *e, KmtMatchEvent *item)
 
 	m->now = item->now;
 	item->op &= (guint8)~KMT_MATCH_OP_REMOTE;
-	if (decide_plain(m, e, item))
-		return;
 	/* If the search for the hash ended at an unused place, the address has
 	 * no entry. */
-	if (!e->state && e->hash != hash) {
-		if (item->op != KMT_MATCH_STEP_DEFER) {
-			apply_first(m, e, item);
-			return;
-		}
-		e = NULL;
-	} else if (!kmt_match_entry_is(e, hash, space)) {
-		e = kmt_match_table_find(&m->table, hash, space);
+	if (!e->state && e->hash != hash && item->op != KMT_MATCH_STEP_DEFER) {
+		apply_first(m, e, item);
+		return;
 	}
+	if (decide_plain(m, e, item))
+		return;
+	if (!kmt_match_entry_is(e, hash, space))
+		e = kmt_match_table_find(&m->table, hash, space);
 	if (item->op == KMT_MATCH_STEP_ALLOC) {
 		if (apply_certain_alloc(m, &e, item->type, item->file, hash,
 					item->class_id))

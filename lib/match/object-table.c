@@ -169,6 +169,7 @@ static gboolean may_evict(const KmtMatchEntry *e, gint64 from, gint64 to)
 
 static void remember_evicted(KmtMatchTable *table, const KmtMatchEntry *e)
 {
+	table->n_evicted++;
 	kmt_match_address_set_add(
 		table->evicted[kmt_input_namespace_of(kmt_match_entry_type(e))],
 		kmt_match_entry_address(table, e));
@@ -192,7 +193,7 @@ static void place_all(KmtMatchTable *table, guint64 first)
 
 		if (!entry.state)
 			continue;
-		*e = (KmtMatchEntry){0};
+		e->state = 0;
 		for (to = kmt_match_table_home(table, entry.hash); to->state;)
 			to++;
 		*to = entry;
@@ -207,7 +208,7 @@ static void place_all(KmtMatchTable *table, guint64 first)
 static void grow(KmtMatchTable *table)
 {
 	const guint64 n_former = kmt_match_table_places(table);
-	guint64 n_places, n_new;
+	guint64 n_places, n_new, i;
 
 	table->n += table->n < DOUBLE_BELOW ? table->n : table->n / 2;
 	if (table->n > G_MAXUINT32)
@@ -217,7 +218,9 @@ static void grow(KmtMatchTable *table)
 	table->entries = g_renew(KmtMatchEntry, table->entries, n_places);
 	memmove(table->entries + n_new, table->entries,
 		n_former * sizeof(KmtMatchEntry));
-	memset(table->entries, 0, n_new * sizeof(KmtMatchEntry));
+	/* An unused place needs no other field. */
+	for (i = 0; i < n_new; i++)
+		table->entries[i].state = 0;
 	if (table->indexes) {
 		table->indexes = g_renew(guint64, table->indexes, n_places);
 		memmove(table->indexes + n_new, table->indexes,
@@ -244,7 +247,7 @@ static guint64 evict_all(KmtMatchTable *table, gint64 from, gint64 to,
 		if (!remove)
 			continue;
 		remember_evicted(table, e);
-		*e = (KmtMatchEntry){0};
+		e->state = 0;
 		table->n_entries--;
 	}
 	return n;
@@ -315,7 +318,7 @@ KmtMatchEntry *kmt_match_table_add(KmtMatchTable *table, guint64 hash,
 	return home;
 }
 
-gboolean kmt_match_table_was_evicted(const KmtMatchTable *table,
+gboolean kmt_match_table_has_evicted(const KmtMatchTable *table,
 				     const KmtMatchEntry *e)
 {
 	return kmt_match_address_set_contains(

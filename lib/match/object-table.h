@@ -127,11 +127,12 @@ typedef struct {
 			   * ALLOC record */
 	guint64 n;	  /* number of homes, below 2^32 */
 	guint64 n_entries;
-	guint64 limit;	/* below this number of entries, an unused place is all
-			 * that a new entry without an index needs */
-	gboolean moved; /* set when the entries move to other memory, which
-			 * makes results of kmt_match_table_prefetch() invalid;
-			 * a caller that keeps such results resets the flag */
+	guint64 limit; /* below this number of entries, an unused place is all
+			* that a new entry without an index needs */
+	guint64 n_evicted; /* number of entries that were removed */
+	gboolean moved;	   /* set when the entries move to other memory, which
+			    * makes results of kmt_match_table_prefetch() invalid;
+			    * a caller that keeps such results resets the flag */
 	KmtMatchAddressSet
 		*evicted[KMT_INPUT_N_NAMESPACES]; /* addresses whose entries
 						   * were removed, for each
@@ -275,12 +276,20 @@ static inline KmtMatchEntry *kmt_match_table_add_at(KmtMatchTable *table,
 	return home;
 }
 
+/* Private: kmt_match_table_was_evicted() for a table with removed entries. */
+gboolean kmt_match_table_has_evicted(const KmtMatchTable *table,
+				     const KmtMatchEntry *e);
+
 /*
  * Return whether an earlier entry of the same address was removed. e is a new
- * entry.
+ * entry. Most tables never remove an entry, and need no search.
  */
-gboolean kmt_match_table_was_evicted(const KmtMatchTable *table,
-				     const KmtMatchEntry *e);
+static inline gboolean kmt_match_table_was_evicted(const KmtMatchTable *table,
+						   const KmtMatchEntry *e)
+{
+	return G_UNLIKELY(table->n_evicted) &&
+	       kmt_match_table_has_evicted(table, e);
+}
 
 /*
  * Return a pointer to the index of the entry's ALLOC record in its file; NULL

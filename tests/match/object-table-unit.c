@@ -128,6 +128,50 @@ static void test_table_moves_entries(void)
 	kmt_match_table_clear(&table);
 }
 
+/*
+ * kmt_match_table_add_at() adds an entry as kmt_match_table_add() does, until
+ * the table is nearly full, and never in the last place or with an index.
+ */
+static void test_table_add_at(void)
+{
+	KmtMatchTable table;
+	guint64 i, n;
+
+	kmt_match_table_init(&table, 0, 0, FALSE);
+	n = table.n * 4 / 5;
+	for (i = 1; i <= n + 1; i++) {
+		guint64 hash = kmt_input_address_hash(table.seed, i * 64, 0);
+		KmtMatchEntry *unused = kmt_match_table_move_home(&table, hash);
+		KmtMatchEntry *e = kmt_match_table_add_at(&table, hash, unused);
+
+		g_assert_true((e != NULL) == (i <= n));
+		if (!e)
+			break;
+		kmt_match_entry_set_type(e, 0);
+		e->class_id = (guint32)i;
+		g_assert_true(e == kmt_match_table_home(&table, hash));
+		g_assert_cmpuint(table.n_entries, ==, i);
+	}
+	for (i = 1; i <= n; i++) {
+		const KmtMatchEntry *e = kmt_match_table_find(
+			&table, kmt_input_address_hash(table.seed, i * 64, 0),
+			KMT_INPUT_NAMESPACE_SLAB);
+
+		g_assert_nonnull(e);
+		g_assert_cmpuint(e->class_id, ==, i);
+	}
+	kmt_match_table_clear(&table);
+
+	kmt_match_table_init(&table, 1, 0, FALSE);
+	g_assert_null(kmt_match_table_add_at(
+		&table, G_MAXUINT64,
+		table.entries + kmt_match_table_places(&table) - 1));
+	kmt_match_table_clear(&table);
+	kmt_match_table_init(&table, 1, 0, TRUE);
+	g_assert_null(kmt_match_table_add_at(&table, 1, table.entries));
+	kmt_match_table_clear(&table);
+}
+
 /* More entries than there are places after the last home have homes near the
  * end, so the table grows before it is full. */
 static void test_table_end(void)
@@ -242,6 +286,7 @@ int main(int argc, char **argv)
 			test_table_removes_closed_entries);
 	g_test_add_func("/table/size", test_table_size);
 	g_test_add_func("/table/moves-entries", test_table_moves_entries);
+	g_test_add_func("/table/add-at", test_table_add_at);
 	g_test_add_func("/table/end", test_table_end);
 	g_test_add_func("/table/hash-of-unused-places",
 			test_table_hash_of_unused_places);
