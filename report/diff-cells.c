@@ -150,9 +150,9 @@ void kmt_diff_compute_cells(KmtDiff *diff)
 
 	for (i = 0; i < diff->lines->len; i++) {
 		KmtDiffLineState *state = diff->lines->pdata[i];
-		KmtDiffCell *cells = g_new0(KmtDiffCell, diff->fields->len);
+		KmtDiffCell *cells = kmt_arena_alloc0(
+			diff->arena, diff->fields->len * sizeof(*cells));
 
-		g_ptr_array_add(diff->memory, cells);
 		for (j = 0; j < diff->fields->len; j++)
 			cells[j].values = state->values + (gsize)j * n;
 		state->line.cells = cells;

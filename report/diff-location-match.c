@@ -48,7 +48,7 @@ static int compare_order(const KmtDiffBuildLocation *a,
 static gboolean same_code_name(const KmtDiffBuildLocation *a,
 			       const KmtDiffBuildLocation *b, gboolean by_kind)
 {
-	return strcmp(a->names, b->names) == 0 &&
+	return a->name_number == b->name_number &&
 	       (!by_kind || kind_of(a) == kind_of(b));
 }
 
@@ -58,10 +58,9 @@ static gint compare_locations(gconstpointer a, gconstpointer b,
 {
 	const KmtDiffBuildLocation *x = *(KmtDiffBuildLocation *const *)a;
 	const KmtDiffBuildLocation *y = *(KmtDiffBuildLocation *const *)b;
-	int order = strcmp(x->names, y->names);
 
-	if (order)
-		return order;
+	if (x->name_number != y->name_number)
+		return x->name_number < y->name_number ? -1 : 1;
 	if (by_kind && kind_of(x) != kind_of(y))
 		return kind_of(x) < kind_of(y) ? -1 : 1;
 	if (x->build != y->build)

@@ -180,9 +180,10 @@ static void test_long(void)
 static gboolean do_match(const char *base, const char *new)
 {
 	g_autoptr(GStringChunk) strings = g_string_chunk_new(64);
-	g_autoptr(GPtrArray) memory = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(KmtArena) arena = kmt_arena_new();
 	g_autoptr(KmtDiffLocations) locations =
-		kmt_diff_locations_new(FALSE, strings, memory);
+		kmt_diff_locations_new(FALSE, arena, strings);
+	KmtDiffBuildLocation *found[2];
 	const char *sources[] = {base, new};
 	guint i;
 
@@ -191,14 +192,12 @@ static gboolean do_match(const char *base, const char *new)
 					    .position = 0x10 + i,
 					    .source = sources[i]};
 		const KmtDiffTraits traits = {1, 10, 640, 640, 1, 1};
-		guint32 n =
-			kmt_diff_locations_add(locations, i, &frame, 1, 0, "f");
 
-		kmt_diff_locations_at(locations, n)->traits = traits;
+		found[i] = kmt_diff_locations_add(locations, i, &frame, 1, 0);
+		found[i]->traits = traits;
 	}
 	kmt_diff_locations_match(locations);
-	return kmt_diff_locations_at(locations, 0)->code ==
-	       kmt_diff_locations_at(locations, 1)->code;
+	return found[0]->code == found[1]->code;
 }
 
 /* Static functions of one name in two files are not the same code. */
