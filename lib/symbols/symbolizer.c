@@ -292,16 +292,18 @@ guint64 kmt_symbolizer_stext(const KmtSymbolizer *symbolizer)
 	return symbols ? kmt_sym_table_stext(symbols) : 0;
 }
 
-/* Append a number in hexadecimal digits. */
-static void append_hex(GString *text, guint64 number)
+/* Append an offset as "+0x1f". */
+static void append_offset(GString *text, guint64 offset)
 {
-	char digits[16];
+	char digits[3 + 16];
 	gsize first = sizeof(digits);
 
 	do {
-		digits[--first] = "0123456789abcdef"[number & 15];
-		number >>= 4;
-	} while (number);
+		digits[--first] = "0123456789abcdef"[offset & 15];
+		offset >>= 4;
+	} while (offset);
+	first -= 3;
+	memcpy(digits + first, "+0x", 3);
 	g_string_append_len(text, digits + first,
 			    (gssize)(sizeof(digits) - first));
 }
@@ -312,10 +314,8 @@ static void append_hex(GString *text, guint64 number)
 static void append_symbol(GString *text, const KmtSymbol *symbol)
 {
 	g_string_append(text, symbol->name);
-	if (!symbol->line) {
-		g_string_append_len(text, "+0x", 3);
-		append_hex(text, symbol->offset);
-	}
+	if (!symbol->line)
+		append_offset(text, symbol->offset);
 	if (symbol->module) {
 		g_string_append_len(text, " [", 2);
 		g_string_append(text, symbol->module);
