@@ -236,13 +236,15 @@ KmtDiffBuildLocation *kmt_diff_locations_add(KmtDiffLocations *locations,
 
 	if (number != KMT_INDEX_NONE)
 		return locations->locations->pdata[number];
-	location = kmt_arena_alloc0(locations->arena, sizeof(*location));
+	/* The frames and the names follow the location. */
+	location = kmt_arena_alloc0(
+		locations->arena,
+		sizeof(*location) +
+			n * (sizeof(*frames) + sizeof(*location->names)));
 	*location = key;
 	location->location.frames =
-		memcpy(kmt_arena_alloc0(locations->arena, n * sizeof(*frames)),
-		       frames, n * sizeof(*frames));
-	location->names = kmt_arena_alloc0(locations->arena,
-					   n * sizeof(*location->names));
+		memcpy(location + 1, frames, n * sizeof(*frames));
+	location->names = (void *)(location->location.frames + n);
 	set_names(locations, location);
 	g_ptr_array_add(locations->locations, location);
 	kmt_index_add(&locations->index, locations, hash);

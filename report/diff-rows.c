@@ -293,13 +293,21 @@ static void add_row(KmtDiffRows *rows, const KmtReport *report,
 	g_array_append_val(rows->rows, row);
 }
 
+/* A group that the options select. */
+typedef struct {
+	guint64 rank; /* kmt_groups_rank(), which decides most comparisons */
+	const KmtGroup *group;
+} SelectedGroup;
+
 static gint compare_groups(gconstpointer a, gconstpointer b, gpointer user)
 {
-	const KmtGroup *x = *(const KmtGroup *const *)a;
-	const KmtGroup *y = *(const KmtGroup *const *)b;
-	gint order = kmt_groups_compare(user, x, y);
+	const SelectedGroup *x = a, *y = b;
+	gint order;
 
-	return order ? order : (gint)x->kind - (gint)y->kind;
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	order = kmt_groups_compare(user, x->group, y->group);
+	return order ? order : (gint)x->group->kind - (gint)y->group->kind;
 }
 
 /* Add a row for each group that the options select. */
@@ -307,18 +315,23 @@ static void add_rows(KmtDiffRows *rows, const KmtReport *report,
 		     const RowsOfCapture *common)
 {
 	const KmtGroups *groups = report->aggregate->groups;
-	g_autoptr(GPtrArray) selected = g_ptr_array_new();
+	g_autoptr(GArray) selected =
+		g_array_new(FALSE, FALSE, sizeof(SelectedGroup));
 	guint32 i;
 
 	for (i = 0; i < groups->n_groups; i++) {
-		KmtGroup *group = kmt_groups_at(groups, i);
+		SelectedGroup entry = {.group = kmt_groups_at(groups, i)};
 
-		if (kmt_report_is_selected(group, report))
-			g_ptr_array_add(selected, group);
+		if (!kmt_report_is_selected(entry.group, report))
+			continue;
+		entry.rank = kmt_groups_rank(groups, entry.group);
+		g_array_append_val(selected, entry);
 	}
-	g_ptr_array_sort_with_data(selected, compare_groups, (gpointer)groups);
+	g_array_sort_with_data(selected, compare_groups, (gpointer)groups);
 	for (i = 0; i < selected->len; i++)
-		add_row(rows, report, selected->pdata[i], common);
+		add_row(rows, report,
+			g_array_index(selected, SelectedGroup, i).group,
+			common);
 }
 
 /* Return the set of the leak candidates. The caller frees the set. */
