@@ -119,8 +119,12 @@ static guint64 hash_of_names(const KmtDiffLocations *locations,
 	guint i;
 
 	for (i = 0; i < l->location.n; i++) {
+		const KmtDiffFrame *frame = &l->location.frames[i];
+
 		hash = hash_string(hash, l->names[i]);
-		hash = hash_string(hash, l->location.frames[i].module);
+		hash = hash_string(hash, frame->module);
+		if (!l->names[i])
+			hash = kmt_hash(hash ^ l->build, frame->position);
 	}
 	return hash;
 }
