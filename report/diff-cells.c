@@ -150,9 +150,9 @@ void kmt_diff_compute_cells(KmtDiff *diff)
 
 	for (i = 0; i < diff->lines->len; i++) {
 		KmtDiffLineState *state = diff->lines->pdata[i];
-		KmtDiffCell *cells = g_new0(KmtDiffCell, diff->fields->len);
+		KmtDiffCell *cells = kmt_arena_alloc0(
+			diff->arena, diff->fields->len * sizeof(*cells));
 
-		g_ptr_array_add(diff->memory, cells);
 		for (j = 0; j < diff->fields->len; j++)
 			cells[j].values = state->values + (gsize)j * n;
 		state->line.cells = cells;
@@ -273,36 +273,74 @@ void kmt_diff_list_limit(const KmtDiff *diff, KmtDiffList *list, guint field,
 	}
 }
 
-KmtDiffList *kmt_diff_list_new(const KmtDiff *diff, guint field,
-			       guint64 max_lines)
+/* The lines of a list, in three parts that follow one another. Only the first
+ * part must be sorted, and it is small if the captures are similar. */
+typedef struct {
+	GArray *sorted;	    /* SortedLine: other lines */
+	GPtrArray *equal;   /* lines without a difference */
+	GPtrArray *unknown; /* lines whose difference is NONE */
+} ListParts;
+
+static void add_to_part(const KmtDiff *diff, ListParts *parts, guint field,
+			KmtDiffLine *line)
 {
-	KmtDiffList *list = g_new0(KmtDiffList, 1);
-	g_autoptr(GArray) sorted =
-		g_array_new(FALSE, FALSE, sizeof(SortedLine));
+	const KmtDiffCell *cell = &line->cells[field];
+	SortedLine entry = {.line = line,
+			    .exceeds = cell->noise == KMT_NOISE_EXCEEDS,
+			    .differs =
+				    kmt_figure_is_nonzero(&cell->difference)};
+
+	if (!entry.exceeds && !entry.differs) {
+		g_ptr_array_add(cell->difference.type == KMT_FIGURE_NONE
+					? parts->unknown
+					: parts->equal,
+				line);
+		return;
+	}
+	entry.weight = weight_of(diff, field, line);
+	entry.rounded = kmt_figure_real(&entry.weight);
+	g_array_append_val(parts->sorted, entry);
+}
+
+/* Return the lines that have a figure, in the order of the list. */
+static GPtrArray *list_lines(const KmtDiff *diff, guint field)
+{
+	ListParts parts = {g_array_new(FALSE, FALSE, sizeof(SortedLine)),
+			   g_ptr_array_new(), g_ptr_array_new()};
+	GPtrArray *lines = g_ptr_array_sized_new(diff->lines->len);
 	guint i;
 
 	for (i = 0; i < diff->lines->len; i++) {
 		KmtDiffLine *line = diff->lines->pdata[i];
-		const KmtDiffCell *cell = &line->cells[field];
-		SortedLine entry = {
-			.line = line,
-			.exceeds = cell->noise == KMT_NOISE_EXCEEDS,
-			.differs = kmt_figure_is_nonzero(&cell->difference)};
 
-		if (!has_figure(diff, cell))
-			continue;
-		entry.weight = weight_of(diff, field, line);
-		entry.rounded = kmt_figure_real(&entry.weight);
-		g_array_append_val(sorted, entry);
-		list->n_exceeds += entry.exceeds;
-		list->n_varying += vary(cell->values, diff->captures->len);
+		if (has_figure(diff, &line->cells[field]))
+			add_to_part(diff, &parts, field, line);
 	}
 	/* The sort is stable: other lines keep the order of diff->lines. */
-	g_array_sort(sorted, compare_lines);
-	list->lines = g_ptr_array_sized_new(sorted->len);
-	for (i = 0; i < sorted->len; i++)
-		g_ptr_array_add(list->lines,
-				g_array_index(sorted, SortedLine, i).line);
+	g_array_sort(parts.sorted, compare_lines);
+	for (i = 0; i < parts.sorted->len; i++)
+		g_ptr_array_add(
+			lines, g_array_index(parts.sorted, SortedLine, i).line);
+	g_array_unref(parts.sorted);
+	g_ptr_array_extend_and_steal(lines, parts.equal);
+	g_ptr_array_extend_and_steal(lines, parts.unknown);
+	return lines;
+}
+
+KmtDiffList *kmt_diff_list_new(const KmtDiff *diff, guint field,
+			       guint64 max_lines)
+{
+	KmtDiffList *list = g_new0(KmtDiffList, 1);
+	guint i;
+
+	list->lines = list_lines(diff, field);
+	for (i = 0; i < list->lines->len; i++) {
+		const KmtDiffLine *line = list->lines->pdata[i];
+		const KmtDiffCell *cell = &line->cells[field];
+
+		list->n_exceeds += cell->noise == KMT_NOISE_EXCEEDS;
+		list->n_varying += vary(cell->values, diff->captures->len);
+	}
 	kmt_diff_list_limit(diff, list, field,
 			    max_lines ? (guint)MIN(max_lines, G_MAXUINT)
 				      : G_MAXUINT);

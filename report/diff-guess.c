@@ -128,8 +128,8 @@ static void rate(const KmtDiff *diff, Guess *guess)
 		return;
 	if (a->line.base_locations[i] && b->line.new_locations[i]) {
 		/* Code of one build did not move. */
-		if (kmt_diff_location_build(a->line.base_locations[i]) ==
-		    kmt_diff_location_build(b->line.new_locations[i]))
+		if (kmt_diff_location_whole(a->line.base_locations[i])->build ==
+		    kmt_diff_location_whole(b->line.new_locations[i])->build)
 			return;
 		compare_functions(guess, a->line.base_locations[i],
 				  b->line.new_locations[i], same_size);

@@ -48,7 +48,7 @@ static int compare_order(const KmtDiffBuildLocation *a,
 static gboolean same_code_name(const KmtDiffBuildLocation *a,
 			       const KmtDiffBuildLocation *b, gboolean by_kind)
 {
-	return strcmp(a->names, b->names) == 0 &&
+	return a->name_number == b->name_number &&
 	       (!by_kind || kind_of(a) == kind_of(b));
 }
 
@@ -58,10 +58,9 @@ static gint compare_locations(gconstpointer a, gconstpointer b,
 {
 	const KmtDiffBuildLocation *x = *(KmtDiffBuildLocation *const *)a;
 	const KmtDiffBuildLocation *y = *(KmtDiffBuildLocation *const *)b;
-	int order = strcmp(x->names, y->names);
 
-	if (order)
-		return order;
+	if (x->name_number != y->name_number)
+		return x->name_number < y->name_number ? -1 : 1;
 	if (by_kind && kind_of(x) != kind_of(y))
 		return kind_of(x) < kind_of(y) ? -1 : 1;
 	if (x->build != y->build)
@@ -233,31 +232,54 @@ static gboolean pair_left(LocationPair *p, LeftLocations *left)
 	return any;
 }
 
+/* Return whether one of the sequences has no location without a partner. */
+static gboolean is_paired(const LocationPair *p)
+{
+	guint n_pairs = 0, i;
+
+	for (i = 0; i < p->n; i++)
+		n_pairs += p->pair[i] != KMT_DIFF_UNPAIRED;
+	return n_pairs == MIN(p->n, p->m);
+}
+
 /* Pair locations that the compiler exchanged: each further alignment of the
  * locations that are left finds another block of code. */
 static void pair_exchanged(LocationPair *p)
 {
-	LeftLocations left = {p, g_array_new(FALSE, FALSE, sizeof(guint)),
-			      g_array_new(FALSE, FALSE, sizeof(guint))};
+	LeftLocations left;
 
+	if (is_paired(p))
+		return;
+	left = (LeftLocations){p, g_array_new(FALSE, FALSE, sizeof(guint)),
+			       g_array_new(FALSE, FALSE, sizeof(guint))};
 	while (pair_left(p, &left))
 		;
 	g_array_unref(left.known);
 	g_array_unref(left.added);
 }
 
+/* The state of kmt_diff_locations_match(). All names share the arrays, because
+ * most names have one location in each build, and the arrays of their own took
+ * half of the instructions of the matching. */
+typedef struct {
+	KmtDiffBuildLocation **known, **before;
+	guint *pair;
+	gboolean *paired;
+	guint32 n_codes;
+} Matching;
+
 /*
- * Give each added location the code of its partner, or else a new code, and
- * insert locations without a partner into the known locations after the
- * locations that precede them. Return the new number of known locations. @known
- * has room for n + m.
+ * Give each added location the code of its partner, or else a new code. Store
+ * the known locations in matching->known, and those without a partner after the
+ * locations that precede them. Return the new number of known locations.
  */
-static guint merge_added(const LocationPair *p, KmtDiffBuildLocation **known,
-			 guint32 *n_codes)
+static guint merge_added(const LocationPair *p, Matching *matching)
 {
-	g_autofree gboolean *paired = g_new0(gboolean, p->m);
+	KmtDiffBuildLocation **known = matching->known;
+	gboolean *paired = matching->paired;
 	guint i, j = 0, total = 0;
 
+	memset(paired, 0, p->m * sizeof(*paired));
 	for (i = 0; i < p->n; i++) {
 		if (p->pair[i] == KMT_DIFF_UNPAIRED)
 			continue;
@@ -270,7 +292,7 @@ static guint merge_added(const LocationPair *p, KmtDiffBuildLocation **known,
 		for (; stop != KMT_DIFF_UNPAIRED && j < stop; j++) {
 			if (paired[j])
 				continue;
-			p->added[j]->code = (*n_codes)++;
+			p->added[j]->code = matching->n_codes++;
 			known[total++] = p->added[j];
 		}
 		if (i < p->n)
@@ -281,48 +303,59 @@ static guint merge_added(const LocationPair *p, KmtDiffBuildLocation **known,
 
 /* Set the codes of the locations from @begin to @end, which have the same names
  * and are sorted by build. */
-static void match_names(KmtDiffBuildLocation **begin,
-			KmtDiffBuildLocation **end, guint32 *n_codes)
+static void match_names(Matching *matching, KmtDiffBuildLocation **begin,
+			KmtDiffBuildLocation **end)
 {
-	g_autofree KmtDiffBuildLocation **known =
-		g_new(KmtDiffBuildLocation *, (gsize)(end - begin));
 	guint n = 0;
 
 	while (begin < end) {
-		g_autofree KmtDiffBuildLocation **before =
-			g_memdup2(known, n * sizeof(*known));
-		g_autofree guint *pair = g_new(guint, MAX(n, 1));
-		LocationPair p = {before, begin, n, 0, pair};
+		LocationPair p = {matching->known, begin, n, 0, matching->pair};
 
+		matching->known = matching->before;
+		matching->before = p.known;
 		while (begin + p.m < end &&
 		       begin[p.m]->build == (*begin)->build)
 			p.m++;
-		kmt_diff_align(n, p.m, pair_similarity, &p, pair);
-		if (n)
+		if (n) {
+			kmt_diff_align(n, p.m, pair_similarity, &p, p.pair);
 			pair_exchanged(&p);
-		n = merge_added(&p, known, n_codes);
+		}
+		n = merge_added(&p, matching);
 		begin += p.m;
 	}
+}
+
+/* Return the locations sorted by names, kind, build, and order. The caller
+ * frees the array. */
+static KmtDiffBuildLocation **sort_locations(const KmtDiffLocations *locations)
+{
+	guint n = locations->locations->len;
+	KmtDiffBuildLocation **sorted =
+		g_new(KmtDiffBuildLocation *, MAX(n, 1));
+	guint i;
+
+	for (i = 0; i < n; i++)
+		sorted[i] = locations->locations->pdata[i];
+	g_qsort_with_data(sorted, (gint)n, sizeof(*sorted), compare_locations,
+			  GINT_TO_POINTER(locations->by_kind));
+	return sorted;
 }
 
 void kmt_diff_locations_match(KmtDiffLocations *locations)
 {
 	guint n = locations->locations->len, m;
-	g_autofree KmtDiffBuildLocation **sorted =
-		g_new(KmtDiffBuildLocation *, MAX(n, 1));
+	g_autofree KmtDiffBuildLocation **sorted = sort_locations(locations);
+	g_autofree KmtDiffBuildLocation **known =
+		g_new(KmtDiffBuildLocation *, 2 * (gsize)MAX(n, 1));
+	g_autofree guint *pair = g_new(guint, MAX(n, 1));
+	g_autofree gboolean *paired = g_new(gboolean, MAX(n, 1));
 	KmtDiffBuildLocation **at = sorted, **end = sorted + n;
-	guint32 n_codes = 0;
-	guint i;
+	Matching matching = {known, known + n, pair, paired, 0};
 
-	for (i = 0; i < n; i++)
-		sorted[i] = locations->locations->pdata[i];
-	g_qsort_with_data(sorted, (gint)n, sizeof(KmtDiffBuildLocation *),
-			  compare_locations,
-			  GINT_TO_POINTER(locations->by_kind));
 	for (; at < end; at += m) {
 		for (m = 1; at + m < end; m++)
 			if (!same_code_name(*at, at[m], locations->by_kind))
 				break;
-		match_names(at, at + m, &n_codes);
+		match_names(&matching, at, at + m);
 	}
 }

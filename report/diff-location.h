@@ -16,6 +16,7 @@
 #define KMEMTRACE_REPORT_DIFF_LOCATION_H
 
 #include "report/diff.h"
+#include "report/index.h"
 
 /* Properties of the code that the comparison does not depend on. Sums are over
  * all captures of a build or of a side. */
@@ -46,53 +47,54 @@ typedef struct {
 	/* Distance of the first function from _stext, or 0. Distinguishes
 	 * functions of the same name. */
 	guint64 start;
-	const char *names; /* functions without suffixes, and modules */
-	KmtDiffTraits traits;
+	/* For each frame its function without the suffixes of the compiler;
+	 * NULL: unknown. Equal names are the same string. */
+	const char **names;
+	/* Number of these names and of the modules, equal in all builds. */
+	guint32 name_number;
 	/* Number that the same code has in all builds. */
 	guint32 code;
+	KmtDiffTraits traits;
 } KmtDiffBuildLocation;
 
 /* The locations of one dimension. */
 typedef struct {
-	gboolean by_kind;      /* Locations of different kinds do not match. */
-	GPtrArray *locations;  /* KmtDiffBuildLocation */
-	GHashTable *index;     /* build, functions, offsets -> number + 1 */
-	GString *buffer;       /* for keys */
+	gboolean by_kind;     /* Locations of different kinds do not match. */
+	GPtrArray *locations; /* KmtDiffBuildLocation */
+	GPtrArray *named; /* for each name_number the first location with it */
+	KmtArena *arena;  /* not owned */
 	GStringChunk *strings; /* not owned */
-	GPtrArray *memory;     /* not owned: blocks that g_free() releases */
+	/* Private: */
+	KmtIndex index;	     /* of @locations by build, functions and offsets */
+	KmtIndex name_index; /* of @named by functions and modules */
+	guint64 seed;	     /* of the hashes */
 } KmtDiffLocations;
 
-/* Create an empty table. @strings and @memory must outlive its locations. */
-KmtDiffLocations *kmt_diff_locations_new(gboolean by_kind,
-					 GStringChunk *strings,
-					 GPtrArray *memory);
+/* Create an empty table. Its locations are in @arena and @strings. */
+KmtDiffLocations *kmt_diff_locations_new(gboolean by_kind, KmtArena *arena,
+					 GStringChunk *strings);
 void kmt_diff_locations_free(KmtDiffLocations *locations);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtDiffLocations, kmt_diff_locations_free)
 
 /*
- * Return the number of a location in @build, adding the location if it is new.
- * The strings of @frames and @text belong to kmt_diff_locations_new()'s
- * @strings;
- * @frames are copied.
+ * Return a location in @build, adding the location without a text if it is new.
+ * @frames are copied. Equal functions, and equal modules, must be the same
+ * string of g_string_chunk_insert_const() of @strings.
  */
-guint32 kmt_diff_locations_add(KmtDiffLocations *locations, guint build,
-			       const KmtDiffFrame *frames, guint n,
-			       guint64 start, const char *text);
+KmtDiffBuildLocation *kmt_diff_locations_add(KmtDiffLocations *locations,
+					     guint build,
+					     const KmtDiffFrame *frames,
+					     guint n, guint64 start);
 
 /* Set the code of each location. Call this function once, after all locations
  * were added. */
 void kmt_diff_locations_match(KmtDiffLocations *locations);
 
+/* Return the whole of a location that belongs to a KmtDiffLocations. */
 static inline KmtDiffBuildLocation *
-kmt_diff_locations_at(const KmtDiffLocations *locations, guint32 number)
+kmt_diff_location_whole(const KmtDiffLocation *location)
 {
-	return locations->locations->pdata[number];
-}
-
-/* Return the build of a location that belongs to a KmtDiffLocations. */
-static inline guint kmt_diff_location_build(const KmtDiffLocation *location)
-{
-	return ((const KmtDiffBuildLocation *)location)->build;
+	return (KmtDiffBuildLocation *)location;
 }
 
 /* Return whether the function of a frame is unknown. */

@@ -2,34 +2,64 @@
 /* Combines the rows of all captures to lines. */
 #include "config.h"
 
-#include "report/diff-key.h"
+#include "lib/base/hash.h"
 #include "report/diff-private.h"
+#include "report/index.h"
 
 #include <string.h>
 
-/*
- * Set @key to the key of a row in all captures: its kind and its values, where
- * a location has the same code in all builds. @ordinal distinguishes rows of
- * one capture that are equal otherwise, such as the same code of a module that
- * was loaded twice.
- */
-static void set_key(GString *key, const KmtDiffRows *rows,
-		    const KmtDiffRow *row, guint ordinal)
+/* A key of the lines: a kind and values, where a location has the same code in
+ * all builds. */
+typedef struct {
+	const KmtDiffRow *row;		/* the first row with the key */
+	KmtDiffLineState *first, *last; /* the lines with the key */
+} Key;
+
+typedef struct {
+	KmtIndex index;
+	GArray *keys; /* Key */
+	guint64 seed; /* of the hashes */
+} LineIndex;
+
+/* Return a number that is equal for equal values of a dimension. Equal texts
+ * are the same string, so their address serves as the number. */
+static guint64 number_of_value(const KmtDiffRow *row, guint i)
 {
+	return row->locations[i]
+		       ? kmt_diff_location_whole(row->locations[i])->code
+		       : (guintptr)row->texts[i];
+}
+
+static guint64 hash_of_row(const LineIndex *index, const KmtDiffRow *row)
+{
+	guint64 hash = index->seed ^ row->kind;
 	guint i;
 
-	g_string_truncate(key, 0);
-	kmt_diff_key_number(key, ordinal);
-	kmt_diff_key_number(key, row->kind);
-	for (i = 0; i < rows->diff->by->n; i++) {
-		if (rows->locations[i])
-			kmt_diff_key_number(
-				key, kmt_diff_locations_at(rows->locations[i],
-							   row->locations[i])
-					     ->code);
-		else
-			kmt_diff_key_text(key, row->texts[i]);
-	}
+	for (i = 0; i < row->n; i++)
+		hash = kmt_hash(hash, number_of_value(row, i));
+	return hash;
+}
+
+static guint64 key_hash(gconstpointer user, guint32 number)
+{
+	const LineIndex *index = user;
+
+	return hash_of_row(index, g_array_index(index->keys, Key, number).row);
+}
+
+static gboolean key_equal(gconstpointer user, guint32 number, gconstpointer key)
+{
+	const LineIndex *index = user;
+	const KmtDiffRow *a = g_array_index(index->keys, Key, number).row;
+	const KmtDiffRow *b = key;
+	guint i;
+
+	if (a->kind != b->kind)
+		return FALSE;
+	for (i = 0; i < a->n; i++)
+		if (number_of_value(a, i) != number_of_value(b, i))
+			return FALSE;
+	return TRUE;
 }
 
 /* Create a line with the figures of captures that do not have it. */
@@ -37,8 +67,9 @@ static KmtDiffLineState *add_line(const KmtDiffRows *rows, KmtKind kind)
 {
 	KmtDiff *diff = rows->diff;
 	guint n_fields = diff->fields->len, n = diff->captures->len, i, j;
-	KmtDiffLineState *state = g_new0(KmtDiffLineState, 1);
-	KmtFigure *values = g_new0(KmtFigure, (gsize)n_fields * n);
+	KmtDiffLineState *state = kmt_arena_alloc0(diff->arena, sizeof(*state));
+	KmtFigure *values = kmt_arena_alloc0(
+		diff->arena, (gsize)n_fields * n * sizeof(*values));
 
 	for (i = 0; i < n; i++) {
 		const KmtDiffCapture *capture = diff->captures->pdata[i];
@@ -49,46 +80,47 @@ static KmtDiffLineState *add_line(const KmtDiffRows *rows, KmtKind kind)
 	}
 	state->values = values;
 	state->line.kind = kind;
-	g_ptr_array_add(diff->memory, values);
 	g_ptr_array_add(diff->lines, state);
 	return state;
 }
 
-/* Return the line of a row. @key is a buffer. */
-static KmtDiffLineState *line_of(const KmtDiffRows *rows, GHashTable *index,
-				 GString *key, const KmtDiffRow *row)
+/* Return the key of a row, adding the key if it is new. */
+static Key *key_of(LineIndex *index, const KmtDiffRow *row)
 {
-	KmtDiffLineState *state;
-	guint ordinal;
+	guint64 hash = hash_of_row(index, row);
+	guint32 number = kmt_index_find(&index->index, index, hash, row);
+	const Key new = {.row = row};
 
-	for (ordinal = 0;; ordinal++) {
-		set_key(key, rows, row, ordinal);
-		state = g_hash_table_lookup(index, key->str);
-		if (!state) {
-			state = add_line(rows, row->kind);
-			g_hash_table_insert(index, g_strdup(key->str), state);
-			return state;
-		}
-		if (state->next_capture != row->capture + 1)
-			return state;
+	if (number == KMT_INDEX_NONE) {
+		number = index->keys->len;
+		g_array_append_val(index->keys, new);
+		kmt_index_add(&index->index, index, hash);
 	}
+	return &g_array_index(index->keys, Key, number);
 }
 
-/* Return the locations of a row, or NULL for a dimension that has none. */
-static const KmtDiffLocation *const *locations_of(const KmtDiffRows *rows,
-						  const KmtDiffRow *row)
+/*
+ * Return the first line with the key of a row that its capture does not have
+ * yet. Rows of one capture may be equal, such as the same code of a module that
+ * was loaded twice.
+ */
+static KmtDiffLineState *line_of(const KmtDiffRows *rows, LineIndex *index,
+				 const KmtDiffRow *row)
 {
-	guint n = rows->diff->by->n, i;
-	const KmtDiffLocation **locations = g_new0(const KmtDiffLocation *, n);
+	Key *key = key_of(index, row);
+	KmtDiffLineState *state = key->first;
 
-	for (i = 0; i < n; i++)
-		if (rows->locations[i])
-			locations[i] =
-				&kmt_diff_locations_at(rows->locations[i],
-						       row->locations[i])
-					 ->location;
-	g_ptr_array_add(rows->diff->memory, locations);
-	return locations;
+	while (state && state->next_capture == row->capture + 1)
+		state = state->next_equal;
+	if (state)
+		return state;
+	state = add_line(rows, row->kind);
+	if (key->last)
+		key->last->next_equal = state;
+	else
+		key->first = state;
+	key->last = state;
+	return state;
 }
 
 /* Add a row to its line. The first row of each side sets the values. */
@@ -112,14 +144,14 @@ static void add_row(const KmtDiffRows *rows, KmtDiffLineState *state,
 		if (line->base_texts)
 			return;
 		line->base_texts = row->texts;
-		line->base_locations = locations_of(rows, row);
+		line->base_locations = row->locations;
 	} else {
 		kmt_diff_traits_add(&state->new, &row->traits, row->capture);
 		line->new_leaks += row->is_leak ? 1 : 0;
 		if (line->texts)
 			return;
 		line->texts = row->texts;
-		line->new_locations = locations_of(rows, row);
+		line->new_locations = row->locations;
 	}
 }
 
@@ -173,10 +205,11 @@ static gint compare_lines(gconstpointer a, gconstpointer b, gpointer user)
 void kmt_diff_match_rows(KmtDiffRows *rows)
 {
 	KmtDiff *diff = rows->diff;
-	g_autoptr(GHashTable) index =
-		g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	g_autoptr(GString) key = g_string_new(NULL);
+	LineIndex index = {.seed = kmt_hash_seed()};
 	guint i;
+
+	index.keys = g_array_new(FALSE, FALSE, sizeof(Key));
+	kmt_index_init(&index.index, key_hash, key_equal);
 
 	for (i = 0; i < diff->by->n; i++)
 		if (rows->locations[i])
@@ -185,8 +218,10 @@ void kmt_diff_match_rows(KmtDiffRows *rows)
 		const KmtDiffRow *row =
 			&g_array_index(rows->rows, KmtDiffRow, i);
 
-		add_row(rows, line_of(rows, index, key, row), row);
+		add_row(rows, line_of(rows, &index, row), row);
 	}
+	kmt_index_clear(&index.index);
+	g_array_unref(index.keys);
 	for (i = 0; i < diff->lines->len; i++) {
 		KmtDiffLine *line = diff->lines->pdata[i];
 

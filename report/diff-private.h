@@ -11,10 +11,13 @@ typedef struct {
 	KmtKind kind;
 	gboolean holds_objects; /* see KmtDiffLine */
 	KmtKind objects;
-	gboolean is_leak;     /* a leak candidate */
-	const char **texts;   /* one for each dimension */
-	guint32 *locations;   /* for each dimension the number in its
-			       * KmtDiffLocations; undefined if it has none */
+	gboolean is_leak; /* a leak candidate */
+	guint n;	  /* number of dimensions */
+	const char *
+		*texts; /* one for each dimension; equal texts of a
+			 * dimension without locations are the same string */
+	/* For each dimension a member of its KmtDiffLocations, or NULL. */
+	const KmtDiffLocation **locations;
 	KmtFigure *figures;   /* one for each field, divided by --per */
 	KmtDiffTraits traits; /* figures of the group */
 } KmtDiffRow;
@@ -31,7 +34,8 @@ typedef struct {
 	/* For each capture and field, the figure of a line that the capture
 	 * does not have. */
 	GPtrArray *absent; /* KmtFigure[], one for each field */
-	GPtrArray *memory; /* of the rows, except their texts */
+	KmtArena *arena;   /* the figures */
+	GString *text;	   /* a buffer */
 } KmtDiffRows;
 
 /* Create the rows of @diff, which must outlive them. */
@@ -53,14 +57,17 @@ void kmt_diff_rows_add_value(KmtDiffRows *rows, const KmtReport *report,
 gboolean kmt_diff_rows_add(KmtDiffRows *rows, const KmtCaptureReport *report,
 			   const char *path, GError **error);
 
+typedef struct KmtDiffLineState KmtDiffLineState;
+
 /* A line and the data that matches it. */
-typedef struct {
+struct KmtDiffLineState {
 	KmtDiffLine line;   /* the first member */
 	KmtFigure *values;  /* for each field the values in all captures */
 	guint next_capture; /* number of the last capture that has the line,
 			     * plus 1 */
-	KmtDiffTraits base, new; /* of the captures of each side */
-} KmtDiffLineState;
+	KmtDiffLineState *next_equal; /* the next line with an equal key */
+	KmtDiffTraits base, new;      /* of the captures of each side */
+};
 
 /* Combine the rows of all captures to lines, and set diff->lines. */
 void kmt_diff_match_rows(KmtDiffRows *rows);

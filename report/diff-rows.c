@@ -37,8 +37,9 @@ KmtDiffRows *kmt_diff_rows_new(KmtDiff *diff)
 	rows->diff = diff;
 	rows->rows = g_array_new(FALSE, TRUE, sizeof(KmtDiffRow));
 	rows->builds = g_ptr_array_new_with_free_func(g_free);
-	rows->memory = g_ptr_array_new_with_free_func(g_free);
 	rows->absent = g_ptr_array_new_with_free_func(g_free);
+	rows->arena = kmt_arena_new();
+	rows->text = g_string_new(NULL);
 	for (i = 0; i < diff->by->n; i++) {
 		KmtDimension dimension = diff->by->dimensions[i];
 
@@ -47,7 +48,7 @@ KmtDiffRows *kmt_diff_rows_new(KmtDiff *diff)
 			rows->locations[i] = kmt_diff_locations_new(
 				dimension == KMT_BY_CALLSITE ||
 					dimension == KMT_BY_STACK,
-				diff->strings, diff->memory);
+				diff->arena, diff->strings);
 	}
 	return rows;
 }
@@ -62,8 +63,9 @@ void kmt_diff_rows_free(KmtDiffRows *rows)
 		kmt_diff_locations_free(rows->locations[i]);
 	g_ptr_array_unref(rows->builds);
 	g_ptr_array_unref(rows->absent);
-	g_ptr_array_unref(rows->memory);
 	g_array_unref(rows->rows);
+	kmt_arena_free(rows->arena);
+	g_string_free(rows->text, TRUE);
 	g_free(rows);
 }
 
@@ -241,16 +243,15 @@ static void set_objects(const KmtReport *report, KmtDimension dimension,
 static void allocate_row(KmtDiffRows *rows, KmtDiffRow *row)
 {
 	const KmtDiff *diff = rows->diff;
-	guint n = diff->by->n, n_fields = diff->fields->len;
-	char *block = g_malloc0(n_fields * sizeof(*row->figures) +
-				n * sizeof(*row->locations));
 
-	row->figures = (KmtFigure *)block;
-	row->locations = (guint32 *)(block + n_fields * sizeof(*row->figures));
-	g_ptr_array_add(rows->memory, block);
-	/* Lines keep the texts. */
-	row->texts = g_new0(const char *, n);
-	g_ptr_array_add(diff->memory, row->texts);
+	row->n = diff->by->n;
+	row->figures = kmt_arena_alloc0(
+		rows->arena, diff->fields->len * sizeof(*row->figures));
+	/* Lines keep the texts and the locations. */
+	row->texts =
+		kmt_arena_alloc0(diff->arena, row->n * sizeof(*row->texts));
+	row->locations =
+		kmt_arena_alloc0(diff->arena, row->n * sizeof(*row->locations));
 }
 
 static void add_row(KmtDiffRows *rows, const KmtReport *report,
@@ -258,7 +259,7 @@ static void add_row(KmtDiffRows *rows, const KmtReport *report,
 {
 	const KmtDiff *diff = rows->diff;
 	const KmtTotals *t = &group->totals;
-	guint n = diff->by->n, i;
+	guint i;
 	KmtDiffRow row = {.capture = common->capture, .kind = group->kind};
 	gboolean is_unnamed = FALSE;
 
@@ -268,20 +269,18 @@ static void add_row(KmtDiffRows *rows, const KmtReport *report,
 				     .bytes_req = t->bytes_req,
 				     .bytes_alloc = t->bytes_alloc};
 	allocate_row(rows, &row);
-	for (i = 0; i < n; i++) {
-		KmtDiffBuildLocation *location;
+	for (i = 0; i < row.n; i++) {
+		const KmtDiffLocation *location;
 
 		kmt_diff_rows_add_value(rows, report, group, i, common->build,
 					&row);
-		if (!rows->locations[i])
+		location = row.locations[i];
+		if (!location)
 			continue;
-		location = kmt_diff_locations_at(rows->locations[i],
-						 row.locations[i]);
-		kmt_diff_traits_add(&location->traits, &row.traits,
-				    row.capture);
-		is_unnamed |= kmt_diff_location_is_unnamed(&location->location);
-		set_objects(report, diff->by->dimensions[i],
-			    &location->location, &row);
+		kmt_diff_traits_add(&kmt_diff_location_whole(location)->traits,
+				    &row.traits, row.capture);
+		is_unnamed |= kmt_diff_location_is_unnamed(location);
+		set_objects(report, diff->by->dimensions[i], location, &row);
 	}
 	for (i = 0; i < diff->fields->len; i++)
 		row.figures[i] =
@@ -294,13 +293,21 @@ static void add_row(KmtDiffRows *rows, const KmtReport *report,
 	g_array_append_val(rows->rows, row);
 }
 
+/* A group that the options select. */
+typedef struct {
+	guint64 rank; /* kmt_groups_rank(), which decides most comparisons */
+	const KmtGroup *group;
+} SelectedGroup;
+
 static gint compare_groups(gconstpointer a, gconstpointer b, gpointer user)
 {
-	const KmtGroup *x = *(const KmtGroup *const *)a;
-	const KmtGroup *y = *(const KmtGroup *const *)b;
-	gint order = kmt_groups_compare(user, x, y);
+	const SelectedGroup *x = a, *y = b;
+	gint order;
 
-	return order ? order : (gint)x->kind - (gint)y->kind;
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	order = kmt_groups_compare(user, x->group, y->group);
+	return order ? order : (gint)x->group->kind - (gint)y->group->kind;
 }
 
 /* Add a row for each group that the options select. */
@@ -308,18 +315,23 @@ static void add_rows(KmtDiffRows *rows, const KmtReport *report,
 		     const RowsOfCapture *common)
 {
 	const KmtGroups *groups = report->aggregate->groups;
-	g_autoptr(GPtrArray) selected = g_ptr_array_new();
+	g_autoptr(GArray) selected =
+		g_array_new(FALSE, FALSE, sizeof(SelectedGroup));
 	guint32 i;
 
 	for (i = 0; i < groups->n_groups; i++) {
-		KmtGroup *group = kmt_groups_at(groups, i);
+		SelectedGroup entry = {.group = kmt_groups_at(groups, i)};
 
-		if (kmt_report_is_selected(group, report))
-			g_ptr_array_add(selected, group);
+		if (!kmt_report_is_selected(entry.group, report))
+			continue;
+		entry.rank = kmt_groups_rank(groups, entry.group);
+		g_array_append_val(selected, entry);
 	}
-	g_ptr_array_sort_with_data(selected, compare_groups, (gpointer)groups);
+	g_array_sort_with_data(selected, compare_groups, (gpointer)groups);
 	for (i = 0; i < selected->len; i++)
-		add_row(rows, report, selected->pdata[i], common);
+		add_row(rows, report,
+			g_array_index(selected, SelectedGroup, i).group,
+			common);
 }
 
 /* Return the set of the leak candidates. The caller frees the set. */

@@ -12,47 +12,43 @@ static const char *intern(const KmtDiff *diff, const char *text)
 	return text ? g_string_chunk_insert_const(diff->strings, text) : NULL;
 }
 
-/* Return the text of a call site without a name. The caller frees the string.
- */
-static char *address_text(const KmtSymSite *site)
-{
-	/* All builds have the address 0 in common. */
-	return site->address ? g_strdup_printf("0x%016" G_GINT64_MODIFIER "x",
-					       site->address)
-			     : g_strdup("(caller not recorded)");
-}
-
-/* Describe a call site as a frame. If @text is not NULL, set *text to the text
- * that the report prints for the call site; the caller frees the string. */
+/* Describe a call site as a frame. If @text is not NULL, set this buffer to the
+ * text that the report prints for the call site. */
 static KmtDiffFrame frame_of(const KmtDiff *diff,
 			     const KmtSymbolizer *symbolizer,
-			     const KmtSymSite *site, char **text)
+			     const KmtSymSite *site, GString *text)
 {
 	KmtDiffFrame frame = {.position = site->address};
 	KmtSymSourceLine source;
 	KmtSymbol symbol;
+	gboolean has_source;
 
 	if (!kmt_symbolizer_symbol(symbolizer, site, &symbol)) {
-		g_autofree char *address = address_text(site);
-
+		/* All builds have the address 0 in common. */
 		if (!site->address)
-			frame.function = intern(diff, address);
-		if (text)
-			*text = g_steal_pointer(&address);
+			frame.function = intern(diff, "(caller not recorded)");
+		if (text && frame.function)
+			g_string_assign(text, frame.function);
+		else if (text)
+			g_string_printf(text, "0x%016" G_GINT64_MODIFIER "x",
+					site->address);
 		return frame;
 	}
+	has_source = kmt_symbolizer_source(symbolizer, site, &source);
 	frame.function = intern(diff, symbol.name);
 	frame.module = intern(diff, symbol.module);
 	frame.position = symbol.line ? symbol.line : symbol.offset;
-	if (kmt_symbolizer_source(symbolizer, site, &source) && source.file) {
+	if (has_source && source.file) {
 		g_autofree char *line =
 			g_strdup_printf("%s:%u", source.file, source.line);
 
 		frame.source = intern(diff, line);
 	}
-	if (text)
-		*text = kmt_symbolizer_describe_symbol(symbolizer, site,
-						       &symbol);
+	if (text) {
+		g_string_truncate(text, 0);
+		kmt_symbolizer_append(text, &symbol,
+				      has_source ? &source : NULL);
+	}
 	return frame;
 }
 
@@ -93,10 +89,11 @@ static KmtDiffFrame function_frame(const KmtDiff *diff, const char *text)
 	return frame;
 }
 
-/* Return the number of a call chain whose text is @text. */
-static guint32 add_stack(KmtDiffRows *rows, const KmtReport *report,
-			 const KmtChain *chain, guint i, guint build,
-			 const char *text)
+/* Return the location of a call chain. */
+static KmtDiffBuildLocation *add_stack(KmtDiffRows *rows,
+				       const KmtReport *report,
+				       const KmtChain *chain, guint i,
+				       guint build)
 {
 	g_autofree KmtDiffFrame *frames = g_new0(KmtDiffFrame, chain->n);
 	guint64 start = 0;
@@ -112,24 +109,40 @@ static guint32 add_stack(KmtDiffRows *rows, const KmtReport *report,
 			start = start_of(report->symbolizer, &site, &frames[0]);
 	}
 	return kmt_diff_locations_add(rows->locations[i], build, frames,
-				      chain->n, start, text);
+				      chain->n, start);
 }
 
-/* Return the number of the call site of a group, and set *text. */
-static guint32 add_site(KmtDiffRows *rows, const KmtReport *report,
-			const KmtGroup *group, guint i, guint build,
-			const char **text)
+/* Return the location of the call site of a group, and set rows->text. */
+static KmtDiffBuildLocation *add_site(KmtDiffRows *rows,
+				      const KmtReport *report,
+				      const KmtGroup *group, guint i,
+				      guint build)
 {
-	g_autofree char *description = NULL;
 	KmtDiffFrame frame;
 	KmtSymSite site;
 
 	kmt_groups_site(report->aggregate->groups, group, &site);
-	frame = frame_of(rows->diff, report->symbolizer, &site, &description);
-	*text = intern(rows->diff, description);
+	frame = frame_of(rows->diff, report->symbolizer, &site, rows->text);
 	return kmt_diff_locations_add(
 		rows->locations[i], build, &frame, 1,
-		start_of(report->symbolizer, &site, &frame), *text);
+		start_of(report->symbolizer, &site, &frame));
+}
+
+/* Set the text and the location of a value. The captures of a build share the
+ * text, unless only one of them has allocation tags. */
+static void set_location(const KmtDiffRows *rows, KmtDiffRow *row, guint i,
+			 const char *text, KmtDiffBuildLocation *location)
+{
+	KmtDiffLocation *shared = &location->location;
+
+	row->locations[i] = shared;
+	if (shared->text && strcmp(shared->text, text) == 0) {
+		row->texts[i] = shared->text;
+		return;
+	}
+	row->texts[i] = kmt_arena_strdup(rows->diff->arena, text);
+	if (!shared->text)
+		shared->text = row->texts[i];
 }
 
 void kmt_diff_rows_add_value(KmtDiffRows *rows, const KmtReport *report,
@@ -138,23 +151,28 @@ void kmt_diff_rows_add_value(KmtDiffRows *rows, const KmtReport *report,
 {
 	const KmtGroups *groups = report->aggregate->groups;
 	KmtDimension dimension = rows->diff->by->dimensions[i];
+	KmtDiffBuildLocation *location;
 	g_autofree char *text = NULL;
 	KmtDiffFrame frame;
 
 	if (dimension == KMT_BY_CALLSITE) {
-		row->locations[i] =
-			add_site(rows, report, group, i, build, &row->texts[i]);
+		location = add_site(rows, report, group, i, build);
+		set_location(rows, row, i, rows->text->str, location);
 		return;
 	}
 	text = kmt_groups_value(groups, group, i);
-	row->texts[i] = intern(rows->diff, text);
-	if (dimension == KMT_BY_STACK) {
-		row->locations[i] = add_stack(
-			rows, report, kmt_groups_chain(groups, group, i), i,
-			build, row->texts[i]);
-	} else if (rows->locations[i]) {
-		frame = function_frame(rows->diff, text);
-		row->locations[i] = kmt_diff_locations_add(
-			rows->locations[i], build, &frame, 1, 0, row->texts[i]);
+	if (!rows->locations[i]) {
+		row->texts[i] = intern(rows->diff, text);
+		return;
 	}
+	if (dimension == KMT_BY_STACK) {
+		location =
+			add_stack(rows, report,
+				  kmt_groups_chain(groups, group, i), i, build);
+	} else {
+		frame = function_frame(rows->diff, text);
+		location = kmt_diff_locations_add(rows->locations[i], build,
+						  &frame, 1, 0);
+	}
+	set_location(rows, row, i, text, location);
 }

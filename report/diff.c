@@ -13,7 +13,7 @@ void kmt_diff_free(KmtDiff *diff)
 	g_ptr_array_unref(diff->captures);
 	g_ptr_array_unref(diff->lines);
 	g_ptr_array_unref(diff->warnings);
-	g_ptr_array_unref(diff->memory);
+	kmt_arena_free(diff->arena);
 	g_string_chunk_free(diff->strings);
 	g_free(diff);
 }
@@ -25,15 +25,15 @@ static void prepare_kinds(KmtDiff *diff)
 	guint i, j;
 
 	for (i = 0; i < KMT_N_KINDS; i++) {
-		KmtDiffCell *cells = g_new0(KmtDiffCell, n_fields);
-		KmtFigure *values = g_new0(KmtFigure, (gsize)n_fields * n);
+		KmtDiffCell *cells = kmt_arena_alloc0(
+			diff->arena, n_fields * sizeof(*cells));
+		KmtFigure *values = kmt_arena_alloc0(
+			diff->arena, (gsize)n_fields * n * sizeof(*values));
 
 		for (j = 0; j < n_fields; j++)
 			cells[j].values = values + (gsize)j * n;
 		diff->kinds[i].kind = (KmtKind)i;
 		diff->kinds[i].cells = cells;
-		g_ptr_array_add(diff->memory, cells);
-		g_ptr_array_add(diff->memory, values);
 	}
 }
 
@@ -53,9 +53,9 @@ static KmtDiff *new_diff(const KmtPlan *plan, guint n_base, guint n_new)
 	diff->n_new = n_new;
 	diff->splits = kmt_diff_splits_new(n_base, n_new);
 	diff->captures = g_ptr_array_new();
-	diff->lines = g_ptr_array_new_with_free_func(g_free);
+	diff->lines = g_ptr_array_new();
 	diff->warnings = g_ptr_array_new_with_free_func(g_free);
-	diff->memory = g_ptr_array_new_with_free_func(g_free);
+	diff->arena = kmt_arena_new();
 	diff->strings = g_string_chunk_new(1 << 16);
 	prepare_kinds(diff);
 	return diff;

@@ -13,6 +13,7 @@
 
 #include <sys/stat.h>
 
+#include "report/arena.h"
 #include "report/capture-report.h"
 #include "report/diff-noise.h"
 
@@ -151,8 +152,9 @@ typedef struct {
 	guint n_matches[KMT_DIFF_ADDED + 1]; /* lines of each KmtDiffMatch */
 	GPtrArray *warnings; /* char *, each with the path of the capture */
 	/* Private: */
-	GStringChunk *strings;
-	GPtrArray *memory; /* blocks that g_free() releases */
+	GStringChunk *strings; /* functions, modules, and texts that occur in
+				* many lines; equal strings are the same */
+	KmtArena *arena;       /* the lines with all that they point to */
 } KmtDiff;
 
 /* Return whether a path, where "-" is standard input, is a pipe, which can be

@@ -391,6 +391,18 @@ static int compare_values(const KmtGroups *groups, guint i, guint64 a,
 	return a < b ? -1 : a > b;
 }
 
+guint64 kmt_groups_rank(const KmtGroups *groups, const KmtGroup *group)
+{
+	KmtDimension dimension = groups->options.by->dimensions[0];
+
+	if (has_texts(dimension) || dimension == KMT_BY_STACK)
+		return 0;
+	/* Node numbers have a sign. */
+	return dimension == KMT_BY_NODE
+		       ? group->values[0] ^ (G_GUINT64_CONSTANT(1) << 63)
+		       : group->values[0];
+}
+
 int kmt_groups_compare(const KmtGroups *groups, const KmtGroup *a,
 		       const KmtGroup *b)
 {

@@ -194,6 +194,10 @@ KmtSymSite kmt_groups_frame(const KmtGroups *groups, const KmtChain *chain,
 gboolean kmt_groups_site(const KmtGroups *groups, const KmtGroup *group,
 			 KmtSymSite *site);
 
+/* Return a number for the first value of a group, so that a sort rarely calls
+ * kmt_groups_compare(): different numbers have the order of that function. */
+guint64 kmt_groups_rank(const KmtGroups *groups, const KmtGroup *group);
+
 /* Compare all values of two groups for ascending order.
  * kmt_groups_compare_names() compares call sites by name, and call sites
  * without a name are last. kmt_groups_compare() compares call sites by address.

@@ -2,6 +2,7 @@
 bin_PROGRAMS += report/kmemtrace-report
 REPORT_SOURCES = \
 	report/aggregate.c report/aggregate.h \
+	report/arena.c report/arena.h \
 	report/best-sizes.c report/best-sizes.h \
 	report/deferred.c report/deferred.h \
 	report/detailed-counts.c \
@@ -22,7 +23,6 @@ REPORT_SOURCES = \
 	report/diff-csv.c \
 	report/diff-folded.c \
 	report/diff-json.c \
-	report/diff-key.h \
 	report/diff-lines.c \
 	report/diff-noise.c report/diff-noise.h \
 	report/diff-print.c report/diff-output.h \

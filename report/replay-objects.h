@@ -23,7 +23,10 @@ typedef struct {
 	GArray *objects; /* KmtReplayObject by slot */
 	guint32 n_live;
 	/* Private: */
-	GArray *free_slots; /* guint32; the last freed slot is used first */
+	guint32 *free_slots; /* the last freed slot is used first */
+	guint32 n_free;
+	guint32 max_free;	 /* size of the array; at least the number of
+				  * slots */
 	KmtReplayEntry *entries; /* mask + 1 entries */
 	guint32 mask;
 	guint64 seed;

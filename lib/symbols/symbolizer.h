@@ -142,12 +142,12 @@ char *kmt_symbolizer_describe(const KmtSymbolizer *symbolizer,
 			      const KmtSymSite *site);
 
 /*
- * As kmt_symbolizer_describe(), for a caller that has already found the symbol
- * of the site with kmt_symbolizer_symbol(). The caller frees the string.
+ * Append the text that kmt_symbolizer_describe() returns. @symbol is the result
+ * of kmt_symbolizer_symbol(), and @source that of kmt_symbolizer_source(), or
+ * NULL if that function returned FALSE.
  */
-char *kmt_symbolizer_describe_symbol(const KmtSymbolizer *symbolizer,
-				     const KmtSymSite *site,
-				     const KmtSymbol *symbol);
+void kmt_symbolizer_append(GString *text, const KmtSymbol *symbol,
+			   const KmtSymSourceLine *source);
 
 /*
  * Find the source location of a call site, in its tag or else in the debug

@@ -438,7 +438,7 @@ step_diff_cost()
 	"$kmt_top/scripts/install-deps" lint
 	kmt_build_programs "$builddir"
 	make -s -C "$builddir" bench/generate bench/measure
-	"$kmt_top/bench/diff" --strict --builddir "$builddir" --sizes 5M
+	"$kmt_top/bench/diff" --strict --builddir "$builddir" --sizes 1M
 }
 
 # bench/analysis fails if a figure exceeds the recorded one by more than 5 %.

@@ -3,9 +3,12 @@
  */
 #include "config.h"
 
+#include "report/arena.h"
 #include "report/diff-align.h"
 #include "report/diff-location.h"
 #include "report/figure-arithmetic.h"
+
+#include <string.h>
 
 #define MAX_LENGTH 5
 
@@ -89,6 +92,34 @@ static void test_types(void)
 	g_assert_cmpfloat(result.real, ==, -1.5);
 	g_assert_true(kmt_figure_is_nonzero(&result));
 	g_assert_false(kmt_figure_is_nonzero(&none));
+}
+
+/* ---- arena ---- */
+
+/* All parts are zero, aligned, and remain as they are. */
+static void test_arena(void)
+{
+	static const gsize sizes[] = {1, 24, 0, 1 << 20, 100, 15000};
+	g_autoptr(KmtArena) arena = kmt_arena_new();
+	g_autoptr(GPtrArray) parts = g_ptr_array_new();
+	char *text = kmt_arena_strdup(arena, "text");
+	guint i;
+	gsize j;
+
+	for (i = 0; i < 100; i++) {
+		gsize size = sizes[i % G_N_ELEMENTS(sizes)];
+		char *part = kmt_arena_alloc0(arena, size);
+
+		g_assert_cmpuint((guintptr)part % 16, ==, 0);
+		for (j = 0; j < size; j++)
+			g_assert_cmpint(part[j], ==, 0);
+		memset(part, (int)i, size);
+		g_ptr_array_add(parts, part);
+	}
+	for (i = 0; i < parts->len; i++)
+		for (j = 0; j < sizes[i % G_N_ELEMENTS(sizes)]; j++)
+			g_assert_cmpint(((char *)parts->pdata[i])[j], ==, i);
+	g_assert_cmpstr(text, ==, "text");
 }
 
 /* ---- alignment ---- */
@@ -180,9 +211,10 @@ static void test_long(void)
 static gboolean do_match(const char *base, const char *new)
 {
 	g_autoptr(GStringChunk) strings = g_string_chunk_new(64);
-	g_autoptr(GPtrArray) memory = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(KmtArena) arena = kmt_arena_new();
 	g_autoptr(KmtDiffLocations) locations =
-		kmt_diff_locations_new(FALSE, strings, memory);
+		kmt_diff_locations_new(FALSE, arena, strings);
+	KmtDiffBuildLocation *found[2];
 	const char *sources[] = {base, new};
 	guint i;
 
@@ -191,14 +223,12 @@ static gboolean do_match(const char *base, const char *new)
 					    .position = 0x10 + i,
 					    .source = sources[i]};
 		const KmtDiffTraits traits = {1, 10, 640, 640, 1, 1};
-		guint32 n =
-			kmt_diff_locations_add(locations, i, &frame, 1, 0, "f");
 
-		kmt_diff_locations_at(locations, n)->traits = traits;
+		found[i] = kmt_diff_locations_add(locations, i, &frame, 1, 0);
+		found[i]->traits = traits;
 	}
 	kmt_diff_locations_match(locations);
-	return kmt_diff_locations_at(locations, 0)->code ==
-	       kmt_diff_locations_at(locations, 1)->code;
+	return found[0]->code == found[1]->code;
 }
 
 /* Static functions of one name in two files are not the same code. */
@@ -217,6 +247,7 @@ static void test_files(void)
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/arena/parts", test_arena);
 	g_test_add_func("/figures/exact", test_exact);
 	g_test_add_func("/figures/medians", test_medians);
 	g_test_add_func("/figures/types", test_types);
