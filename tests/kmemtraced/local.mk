@@ -104,6 +104,8 @@ KMT_RING_TESTS = tests/kmemtraced/ring-format-unit tests/kmemtraced/ring-page-un
 check_PROGRAMS += $(KMT_RING_TESTS)
 TESTS += $(KMT_RING_TESTS)
 tests_kmemtraced_ring_page_unit_SOURCES = $(KMT_RING_SOURCES) \
+	tests/kmemtraced/ring-page-fixture.c \
+	tests/kmemtraced/ring-page-fixture.h \
 	tests/kmemtraced/ring-page-unit.c
 tests_kmemtraced_ring_page_unit_CPPFLAGS = $(AM_CPPFLAGS)
 tests_kmemtraced_ring_page_unit_CFLAGS = $(KMT_RING_CFLAGS)
