@@ -6,10 +6,6 @@
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
-/* A record with owner fields, which may have any alignment. */
-typedef struct kmemtrace_event_v2 RawOwnerEvent __attribute__((aligned(1)));
-typedef struct kmemtrace_event_v2s RawStackEvent __attribute__((aligned(1)));
-
 KmtRecordFilter *kmt_record_filter_new(const KmtInputCapture *capture,
 				       const KmtInputTables *tables)
 {
@@ -41,7 +37,7 @@ void kmt_record_filter_free(KmtRecordFilter *filter)
 /* Return whether the cache of a record fits, regardless of the clock tolerance.
  */
 static inline gboolean is_right_cache(const KmtRecordFilter *filter,
-				      const RawOwnerEvent *event,
+				      const KmtInputRawOwnerEvent *event,
 				      gboolean is_free)
 {
 	const KmtInputCache *cache =
@@ -60,7 +56,8 @@ static ALWAYS_INLINE gboolean is_right_owner(const KmtRecordFilter *filter,
 					     const guint8 *record,
 					     gboolean is_free)
 {
-	const RawOwnerEvent *event = (const RawOwnerEvent *)record;
+	const KmtInputRawOwnerEvent *event =
+		(const KmtInputRawOwnerEvent *)record;
 	const guint unknown_flags = ~KMEMTRACE_FLAGS_V2 |
 				    (KMEMTRACE_FLAG_ACCOUNT & -(guint)is_free);
 
@@ -75,8 +72,9 @@ static ALWAYS_INLINE gboolean is_right_owner(const KmtRecordFilter *filter,
 	    G_UNLIKELY(!kmt_number_set_contains(&filter->tasks, event->pid)))
 		return FALSE;
 	return !tests.stacks ||
-	       kmt_number_set_contains(&filter->stacks,
-				       ((const RawStackEvent *)record)->stack);
+	       kmt_number_set_contains(
+		       &filter->stacks,
+		       ((const KmtInputRawStackEvent *)record)->stack);
 }
 
 /*
@@ -159,7 +157,8 @@ static gboolean learn_cache(KmtRecordFilter *filter, guint number)
  */
 static gboolean learn(KmtRecordFilter *filter, const guint8 *record)
 {
-	const RawOwnerEvent *event = (const RawOwnerEvent *)record;
+	const KmtInputRawOwnerEvent *event =
+		(const KmtInputRawOwnerEvent *)record;
 	gboolean found = FALSE;
 
 	if (!filter->tests.owners)
@@ -169,8 +168,8 @@ static gboolean learn(KmtRecordFilter *filter, const guint8 *record)
 	if (filter->tests.tasks)
 		found |= learn_task(filter, event->pid);
 	if (filter->tests.stacks)
-		found |= learn_stack(filter,
-				     ((const RawStackEvent *)record)->stack);
+		found |= learn_stack(
+			filter, ((const KmtInputRawStackEvent *)record)->stack);
 	return found;
 }
 
