@@ -113,7 +113,7 @@ static ALWAYS_INLINE const guint8 *skip_known(const KmtRecordFilter *filter,
 	return next;
 }
 
-/* Whether the table has a task does not depend on the time. */
+/* The table has a task at any time or never, so the time of the lookup is 0. */
 static gboolean learn_task(KmtRecordFilter *filter, guint32 pid)
 {
 	KmtInputNameConfidence class;
@@ -152,8 +152,8 @@ static gboolean learn_cache(KmtRecordFilter *filter, guint number)
 }
 
 /*
- * Search the tables for what a record names. Return whether something was found
- * that the filter did not know.
+ * Search the tables for the cache, the task, and the stack of a record. Return
+ * whether the search added one of them to the filter.
  */
 static gboolean learn(KmtRecordFilter *filter, const guint8 *record)
 {
@@ -173,8 +173,9 @@ static gboolean learn(KmtRecordFilter *filter, const guint8 *record)
 	return found;
 }
 
-/* Call skip_known() with constants, if the tests are usual ones. The tests of
- * what to test would take 7 instructions of a record with owner fields. */
+/* Call skip_known(), with constants for the usual sets of tests. Without
+ * constants, the choice of the tests takes 7 instructions for each record with
+ * owner fields. */
 static const guint8 *skip_usual(const KmtRecordFilter *filter,
 				const guint8 *next, const guint8 *end,
 				gint64 *time)
