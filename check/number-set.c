@@ -10,9 +10,10 @@
 #define FIRST_BITS 4
 
 /*
- * Number of seeds of which the best is chosen. With one seed, consecutive
- * numbers sometimes share few slots, and a search visits up to 16 slots on
- * average; with 4 seeds, it visited 1.5 slots at most.
+ * Number of random seeds that grow() tries. With one seed, the hashes of
+ * consecutive numbers are sometimes close together, and a search visits up to
+ * 16 slots on average. With the best of 4 seeds, a search visited 1.5 slots at
+ * most.
  */
 #define N_SEEDS 4
 
@@ -34,8 +35,8 @@ void kmt_number_set_clear(KmtNumberSet *set)
 	g_clear_pointer(&set->slots, g_free);
 }
 
-/* Store a number; return the number of used slots that a search visits before.
- */
+/* Store a number. Return the number of used slots that a search for the number
+ * visits first. */
 static gsize insert(KmtNumberSet *set, guint32 number)
 {
 	gsize i = kmt_number_set_first(set, number), n = 0;
@@ -46,8 +47,8 @@ static gsize insert(KmtNumberSet *set, guint32 number)
 	return n;
 }
 
-/* Replace all slots by those of old, with this seed. Return the sum of what
- * insert() returns. */
+/* Fill the slots with the numbers of old, by this seed. Return the sum of the
+ * results of insert(). */
 static gsize refill(KmtNumberSet *set, const guint32 *old, gsize n_old,
 		    guint64 seed)
 {

@@ -6,10 +6,6 @@
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
-/* A record with owner fields, which may have any alignment. */
-typedef struct kmemtrace_event_v2 RawOwnerEvent __attribute__((aligned(1)));
-typedef struct kmemtrace_event_v2s RawStackEvent __attribute__((aligned(1)));
-
 KmtRecordFilter *kmt_record_filter_new(const KmtInputCapture *capture,
 				       const KmtInputTables *tables)
 {
@@ -41,7 +37,7 @@ void kmt_record_filter_free(KmtRecordFilter *filter)
 /* Return whether the cache of a record fits, regardless of the clock tolerance.
  */
 static inline gboolean is_right_cache(const KmtRecordFilter *filter,
-				      const RawOwnerEvent *event,
+				      const KmtInputRawOwnerEvent *event,
 				      gboolean is_free)
 {
 	const KmtInputCache *cache =
@@ -60,7 +56,8 @@ static ALWAYS_INLINE gboolean is_right_owner(const KmtRecordFilter *filter,
 					     const guint8 *record,
 					     gboolean is_free)
 {
-	const RawOwnerEvent *event = (const RawOwnerEvent *)record;
+	const KmtInputRawOwnerEvent *event =
+		(const KmtInputRawOwnerEvent *)record;
 	const guint unknown_flags = ~KMEMTRACE_FLAGS_V2 |
 				    (KMEMTRACE_FLAG_ACCOUNT & -(guint)is_free);
 
@@ -75,8 +72,9 @@ static ALWAYS_INLINE gboolean is_right_owner(const KmtRecordFilter *filter,
 	    G_UNLIKELY(!kmt_number_set_contains(&filter->tasks, event->pid)))
 		return FALSE;
 	return !tests.stacks ||
-	       kmt_number_set_contains(&filter->stacks,
-				       ((const RawStackEvent *)record)->stack);
+	       kmt_number_set_contains(
+		       &filter->stacks,
+		       ((const KmtInputRawStackEvent *)record)->stack);
 }
 
 /*
@@ -115,7 +113,7 @@ static ALWAYS_INLINE const guint8 *skip_known(const KmtRecordFilter *filter,
 	return next;
 }
 
-/* Whether the table has a task does not depend on the time. */
+/* The table has a task at any time or never, so the time of the lookup is 0. */
 static gboolean learn_task(KmtRecordFilter *filter, guint32 pid)
 {
 	KmtInputNameConfidence class;
@@ -154,12 +152,13 @@ static gboolean learn_cache(KmtRecordFilter *filter, guint number)
 }
 
 /*
- * Search the tables for what a record names. Return whether something was found
- * that the filter did not know.
+ * Search the tables for the cache, the task, and the stack of a record. Return
+ * whether the search added one of them to the filter.
  */
 static gboolean learn(KmtRecordFilter *filter, const guint8 *record)
 {
-	const RawOwnerEvent *event = (const RawOwnerEvent *)record;
+	const KmtInputRawOwnerEvent *event =
+		(const KmtInputRawOwnerEvent *)record;
 	gboolean found = FALSE;
 
 	if (!filter->tests.owners)
@@ -169,13 +168,14 @@ static gboolean learn(KmtRecordFilter *filter, const guint8 *record)
 	if (filter->tests.tasks)
 		found |= learn_task(filter, event->pid);
 	if (filter->tests.stacks)
-		found |= learn_stack(filter,
-				     ((const RawStackEvent *)record)->stack);
+		found |= learn_stack(
+			filter, ((const KmtInputRawStackEvent *)record)->stack);
 	return found;
 }
 
-/* Call skip_known() with constants, if the tests are usual ones. The tests of
- * what to test would take 7 instructions of a record with owner fields. */
+/* Call skip_known(), with constants for the usual sets of tests. Without
+ * constants, the choice of the tests takes 7 instructions for each record with
+ * owner fields. */
 static const guint8 *skip_usual(const KmtRecordFilter *filter,
 				const guint8 *next, const guint8 *end,
 				gint64 *time)

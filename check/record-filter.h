@@ -14,10 +14,11 @@
 /* Number of caches that a filter stores. */
 #define KMT_KNOWN_CACHES 256
 
-/* What is tested besides the fields of version 1: the owner fields, and the
- * tables to which they and the stack refer. */
+/* The tests that the records of a capture need in addition to those of the
+ * fields of version 1. */
 typedef struct {
-	gboolean owners;
+	gboolean owners; /* the owner fields */
+	/* The table has the cache, the task, and the stack of a record. */
 	gboolean caches, tasks, stacks;
 } KmtRecordTests;
 

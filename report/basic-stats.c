@@ -4,7 +4,7 @@
 #include "report/accounting.h"
 #include "lib/match/match-block.h"
 
-/* A block, and what its events change. */
+/* A block, and the statistics that its events change. */
 typedef struct {
 	KmtAccounting *accounting;
 	const KmtMatchedBlock *matched;

@@ -97,7 +97,8 @@ kmt_class_stats_step(KmtClassStats *stats, guint is_alloc, guint flag,
 	stats->records[is_alloc + 2 * flag]++;
 	kmt_counters_save_peak(counters);
 	kmt_counters_step(counters, !is_alloc, change, now, exact);
-	/* Not a sum: gcc would store the epoch at each step. */
+	/* Increment under a condition: gcc would store the sum of the epoch and
+	 * the result at each step. */
 	if (kmt_counters_step(kind, !is_alloc, change, now, exact))
 		kind->epoch++;
 	if (kmt_counters_step(parent, !is_alloc, change, now, exact))

@@ -124,8 +124,10 @@ gboolean kmt_cross_cpu_add_pair(KmtCrossCpu *cross, guint32 class_id,
 				const KmtFindingSite *alloc, guint64 free_site,
 				guint64 bytes);
 
-/* Do the same without @alloc if the pair is a recent one. Return FALSE if it is
- * none; otherwise set *overflow to the result of kmt_cross_cpu_add(). */
+/* Count the free of an object on another CPU if the cache of recent pairs has
+ * its class and call site: this needs no allocating site. Return FALSE if the
+ * cache lacks the pair; otherwise set *overflow to the result of
+ * kmt_cross_cpu_add(). */
 gboolean kmt_cross_cpu_add_recent(KmtCrossCpu *cross, guint32 class_id,
 				  guint64 free_site, guint64 bytes,
 				  gboolean *overflow);

@@ -9,6 +9,8 @@ EXTRA_DIST += \
 	scripts/package \
 	scripts/sources \
 	scripts/steps/kernel.sh \
+	scripts/steps/recording.sh \
+	scripts/steps/stock.sh \
 	scripts/steps/user.sh \
 	scripts/steps/vm.sh \
 	scripts/test \

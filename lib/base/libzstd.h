@@ -8,13 +8,6 @@
 
 #include <glib.h>
 
-#define KMT_LIBZSTD_ERROR (kmt_libzstd_error_quark())
-GQuark kmt_libzstd_error_quark(void);
-
-typedef enum {
-	KMT_LIBZSTD_ERROR_MISSING, /* the library cannot be used */
-} KmtLibzstdError;
-
 #ifdef HAVE_LIBZSTD
 
 #include <zstd.h>
@@ -46,9 +39,9 @@ typedef struct {
 
 /*
  * Return the functions of libzstd. The first successful call loads the library,
- * which then stays loaded. Return NULL and set an error of KMT_LIBZSTD_ERROR if
- * the library cannot be loaded or lacks a function. Any thread may call this
- * function.
+ * which then stays loaded. Return NULL and set an error of
+ * KMT_OPTIONAL_LIBRARY_ERROR if the library cannot be loaded or lacks a
+ * function. Any thread may call this function.
  */
 const KmtLibzstd *kmt_libzstd_get(GError **error);
 
@@ -56,8 +49,8 @@ const KmtLibzstd *kmt_libzstd_get(GError **error);
 
 /*
  * Return whether libzstd can be used. Otherwise set an error of
- * KMT_LIBZSTD_ERROR, whose message is a clause such as "libzstd.so.1 cannot be
- * loaded". The function exists in builds without libzstd, too.
+ * KMT_OPTIONAL_LIBRARY_ERROR, whose message is a clause such as "libzstd.so.1
+ * cannot be loaded". The function exists in builds without libzstd, too.
  */
 gboolean kmt_libzstd_check(GError **error);
 

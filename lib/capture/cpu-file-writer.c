@@ -21,8 +21,8 @@ struct kmt_capture_cpu_writer {
 	gsize batch_bytes;
 	KmtCaptureBuffer buffer;
 	gsize fill;	 /* bytes in buffer */
-	gint64 first_us; /* when the first of them were added, if the sink
-			  * limits their age */
+	gint64 first_us; /* time at which the first bytes of buffer were added,
+			  * if the sink limits the age of records */
 	/* Counters of bytes. Other threads read the counters while one thread
 	 * writes the file. */
 	_Atomic guint64 written;

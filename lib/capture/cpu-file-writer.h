@@ -143,14 +143,16 @@ int kmt_capture_cpu_writer_flush(KmtCaptureCpuWriter *writer);
 int kmt_capture_cpu_writer_flush_all(KmtCaptureCpuWriter *writer);
 
 /*
- * on: let the sink take its time from now on, because the source of the records
- * cannot lose any while the writer waits, for example because tracing is off.
+ * Set whether the sink may wait for compression. If on, the source of the
+ * records cannot lose records while the writer waits, for example because
+ * tracing is off.
  */
 void kmt_capture_cpu_writer_take_time(KmtCaptureCpuWriter *writer, bool on);
 
 /*
- * Return the milliseconds until a flush passes the buffered records to the
- * sink, because they are too old; -1: no such time.
+ * Return the milliseconds until the buffered records are too old, so that a
+ * flush passes the records to the sink. Return -1 if the buffer has no records
+ * or the sink does not limit their age.
  */
 int kmt_capture_cpu_writer_wait_ms(const KmtCaptureCpuWriter *writer);
 

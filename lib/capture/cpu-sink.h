@@ -36,14 +36,14 @@ typedef struct {
 	int (*error)(KmtCaptureCpuSink *sink);
 	/* Write all received records. Return 0 or a negative errno. */
 	int (*finish)(KmtCaptureCpuSink *sink);
-	/* on: from now on, take the time to compress each record, because no
-	 * record can be lost while the writer waits. */
+	/* Set whether the sink compresses each record, even if the writer must
+	 * wait, because no record can be lost meanwhile. */
 	void (*take_time)(KmtCaptureCpuSink *sink, bool on);
 	/* Drop the received records that are not written yet. Any thread may
 	 * call this function. */
 	void (*discard)(KmtCaptureCpuSink *sink);
-	/* After finish: wait until the records are on the disk. Return 0 or a
-	 * negative errno. */
+	/* Wait until the records are on the disk. Called after finish. Return 0
+	 * or a negative errno. */
 	int (*sync)(KmtCaptureCpuSink *sink);
 	/* Set the figures. Any thread may call this function. */
 	void (*frames)(const KmtCaptureCpuSink *sink,

@@ -114,11 +114,11 @@ static GKeyFile *read_meta(int dir_fd, const char *name)
 	return g_steal_pointer(&meta);
 }
 
-/* What a kmemtrace.meta says about the files of its capture. */
+/* The files of a capture, according to its kmemtrace.meta. */
 typedef struct {
-	/* Their names, from the key "files". NULL: there is no list, as in a
-	 * truncated capture or one of an earlier version. is_member() then uses
-	 * the names and first lines of the files. */
+	/* Names of the files, from the key "files". NULL: the key is missing,
+	 * as in a truncated capture or one of an earlier version. is_member()
+	 * then uses the names and first lines of the files. */
 	GStrv listed;
 	gboolean is_compressed; /* the writer compressed the CPU files */
 } Members;

@@ -6,9 +6,9 @@
 #include "lib/capture/cpu-file-writer.h"
 #include "lib/capture/zstd-encoder.h"
 
-/* How to compress, for all files of a capture. */
+/* Settings of the compression of all files of a capture. */
 typedef struct {
-	int level;		 /* of zstd; 0: not at all */
+	int level;		 /* level of zstd; 0: no compression */
 	KmtZstdEncoder *encoder; /* shared by the files with small memory */
 } KmtZstdSettings;
 

@@ -30,14 +30,15 @@ typedef struct {
 struct kmt_zstd_file {
 	KmtCaptureDirectFile file;
 	GArray *entries; /* of SeekEntry */
-	/* Of the last compressed group of frames. */
+	/* Time to compress the last compressed group of frames, and number of
+	 * bytes that the compression saved. */
 	gint64 encode_us;
-	gsize n_saved; /* bytes that compression saved */
-	/* Of the last group. */
+	gsize n_saved;
+	/* Time to write the last group of frames, and its size in the file. */
 	gint64 write_us;
 	gsize n_written;
-	atomic_bool is_urgent;
-	/* Other threads read these while one thread writes. */
+	atomic_bool is_urgent; /* see kmt_zstd_file_set_urgent() */
+	/* Figures that other threads read while one thread writes. */
 	_Atomic guint64 file_bytes;
 	_Atomic guint64 n_frames;
 	_Atomic guint64 n_stored;

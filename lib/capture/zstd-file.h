@@ -52,17 +52,19 @@ int kmt_zstd_file_finish(KmtZstdFile *file, KmtZstdEncoder *encoder);
 int kmt_zstd_file_sync(KmtZstdFile *file);
 
 /*
- * on: store the following frames, also those of a group that another thread
- * appends at this moment, if that is faster than to compress them.
+ * Set whether frames are stored uncompressed if storing is faster than
+ * compressing. This also applies to the remaining frames of a group that
+ * another thread is appending.
  */
 void kmt_zstd_file_set_urgent(KmtZstdFile *file, bool on);
 
-/* Return the time that compression took for the last compressed group. */
+/* Return the time to compress the last compressed group, in microseconds. */
 gint64 kmt_zstd_file_encode_us(const KmtZstdFile *file);
 
 /*
- * Return whether to write a group uncompressed takes less time than to compress
- * and to write it, judging by the last groups. On a slow disk it takes longer.
+ * Return whether writing a group uncompressed takes less time than compressing
+ * and writing the group, as estimated from the last groups. On a slow disk,
+ * compressing is faster.
  */
 bool kmt_zstd_file_stores_faster(const KmtZstdFile *file);
 

@@ -10,8 +10,8 @@
 #include "lib/capture/zstd-sink.h"
 
 /*
- * Buffers of a CPU beside the one that the reader fills. With 1 MB each, they
- * absorb a burst of 80,000 events.
+ * Number of buffers of a CPU, without the buffer that the reader fills. Five
+ * buffers of 1 MB absorb a burst of 80,000 events.
  */
 #define N_BUFFERS 5
 
@@ -49,7 +49,7 @@ typedef struct {
 	pthread_t thread;
 	bool has_thread;
 
-	pthread_mutex_t mutex;	     /* protects what follows */
+	pthread_mutex_t mutex;	     /* protects the fields below */
 	pthread_cond_t has_work;     /* the queue has buffers, or must_end */
 	pthread_cond_t has_empty;    /* an empty buffer was returned */
 	FullBuffer queue[N_BUFFERS]; /* oldest first */
@@ -60,7 +60,8 @@ typedef struct {
 	bool is_ready;	  /* the thread has set its id */
 	bool takes_time;  /* nothing is lost while the reader waits */
 	bool is_slow;	  /* a group takes longer than MAX_GROUP_US */
-	gint64 waited_us; /* of the reader, since the queue was empty */
+	gint64 waited_us; /* time that the reader has waited since
+			   * the queue was empty */
 	bool is_late; /* compression is too slow, until the queue is empty */
 } ThreadSink;
 
@@ -260,8 +261,8 @@ static int thread_write(KmtCaptureCpuSink *base, KmtCaptureBuffer *buffer,
 	if (r == 0) {
 		sink->queue[sink->n_queued++] = (FullBuffer){*buffer, n_bytes};
 		*buffer = sink->empty[--sink->n_empty];
-		/* With high levels, the rest of the group that is compressed
-		 * now would take too long. */
+		/* At a high level, compressing the rest of the current group
+		 * would take longer than the reader can wait. */
 		if (sink->n_empty <= 1 && sink->is_slow && !sink->takes_time)
 			kmt_zstd_file_set_urgent(sink->simple.file, true);
 		pthread_cond_signal(&sink->has_work);

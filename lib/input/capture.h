@@ -26,6 +26,13 @@ GQuark kmt_input_error_quark(void);
  */
 typedef struct kmemtrace_event KmtInputRawEvent __attribute__((aligned(1)));
 
+/* Records with the owner fields, and with the owner fields and a stack, at any
+ * address. */
+typedef struct kmemtrace_event_v2 KmtInputRawOwnerEvent
+	__attribute__((aligned(1)));
+typedef struct kmemtrace_event_v2s KmtInputRawStackEvent
+	__attribute__((aligned(1)));
+
 typedef enum {
 	KMT_INPUT_ERROR_OPEN,	  /* a file or directory could not be opened */
 	KMT_INPUT_ERROR_READ,	  /* an open file could not be read or mapped,

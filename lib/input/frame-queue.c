@@ -32,7 +32,8 @@ struct KmtInputFrameQueue {
 	/* Protected by the lock of the pool: */
 	guint next;    /* number of the next frame to return */
 	guint n_ahead; /* number of frames from next on in ahead */
-	guint n_busy;  /* number of them that are being decompressed */
+	guint n_busy;  /* number of frames in ahead that threads decompress now
+			*/
 	QueuedFrame ahead[MAX_AHEAD]; /* frame i is ahead[i % MAX_AHEAD] */
 	gint64 end_time; /* timestamp of the last record of the last frame that
 			  * was decompressed */

@@ -19,7 +19,7 @@ struct KmtInputFrames {
 	/* Protected by the lock of the pool: */
 	guint n_damaged;       /* number of frames with is_damaged */
 	guint64 damaged_bytes; /* size of their content */
-	char *first_reason;    /* reason of the first one; NULL if none */
+	char *first_reason;    /* reason of the first damage; NULL if none */
 };
 
 /*

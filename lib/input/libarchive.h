@@ -43,8 +43,9 @@ typedef struct {
 
 /*
  * Return the functions of libarchive. The first successful call loads the
- * library, which then stays loaded. Return NULL and set *error if the library
- * cannot be loaded or lacks a function. Any thread may call this function.
+ * library, which then stays loaded. Return NULL and set an error of
+ * KMT_OPTIONAL_LIBRARY_ERROR if the library cannot be loaded or lacks a
+ * function. Any thread may call this function.
  */
 const KmtInputLibarchive *kmt_input_libarchive_get(GError **error);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The addresses that two CPUs used within the clock tolerance: for each such
- * address, the merged time of the last ALLOC or FREE on another CPU than that
- * of its last ALLOC or FREE. A time is forgotten after the tolerance, because
- * it is without effect then.
+ * Addresses that two CPUs used within the clock tolerance. A use is an ALLOC or
+ * FREE. For each such address, the table stores the merged time of the last use
+ * by any CPU other than the CPU of the most recent use. A stored time has no
+ * effect after the tolerance, so another time may replace it.
  *
  * Not thread-safe; each shard has its own.
  */

@@ -21,9 +21,6 @@
 #endif
 #define MAX_SLOT_BITS (KMT_MATCH_KEYS_SLOT_BITS + 5)
 
-/* A record with a stack at any address, as KmtInputRawEvent. */
-typedef struct kmemtrace_event_v2s RawStackEvent __attribute__((aligned(1)));
-
 static const KmtMatchKeyValues no_values = {.tag_time = G_MAXINT64,
 					    .node = KMEMTRACE_NODE_NONE};
 G_STATIC_ASSERT(sizeof(KmtMatchKeyValues) % sizeof(guint64) == 0);
@@ -211,7 +208,7 @@ source_of(const KmtMatchKeys *keys, const KmtInputRawEvent *event, guint16 file)
 	const KmtInputCpuFile *f = keys->capture->files->pdata[file];
 	const KmtMatchKeySource *mask = &keys->mask;
 	/* Readers return records in the byte order of the host. */
-	const RawStackEvent *raw = (const RawStackEvent *)event;
+	const KmtInputRawStackEvent *raw = (const KmtInputRawStackEvent *)event;
 	KmtMatchKeySource source = {
 		.gfp_flags = event->gfp_flags & mask->gfp_flags,
 		.node = event->node | ~mask->node, /* or NODE_NONE */

@@ -6,8 +6,7 @@
  * node, gfp flags, owner (task, cgroup, cache, context, stack), phase (a span
  * of time; see kmt_match_keys_set_phases()), and validity of the allocation
  * tag. An allocation class is a key with the requested and the allocated bytes.
- * Of these properties, the entry of a live object stores only the number of the
- * allocation class.
+ * The entry of a live object stores the number of its allocation class.
  */
 #ifndef KMEMTRACE_MATCH_KEYS_H
 #define KMEMTRACE_MATCH_KEYS_H

@@ -80,7 +80,8 @@ gboolean kmt_match_is_contended(const KmtMatcher *m, const KmtMatchEntry *e,
 	if (e->last_file != file)
 		return kmt_match_time_distance(e->last_ts, m->now) <=
 		       m->tolerance;
-	/* Usually decides: new addresses are seldom used by two CPUs. */
+	/* This test usually decides, because two CPUs seldom use a new
+	 * address. */
 	if (e->flags & KMT_MATCH_ENTRY_MAYBE &&
 	    !(e->flags & KMT_MATCH_ENTRY_CROSSED))
 		return FALSE;

@@ -14,7 +14,8 @@ static gint64 run_end(const KmtMatchMerge *merge)
 
 	for (node = (tree->n + i) / 2; node; node /= 2)
 		second = MIN(second, tree->losers[node]);
-	/* Subtracting the number accounts for records of equal times. */
+	/* A key consists of a distance and a file number. At equal distances,
+	 * the file with the smaller number comes first. */
 	distance = (second - i - 1) >> KMT_MATCH_TREE_ID_BITS;
 	if (distance > (guint64)merge->stop - (guint64)tree->base)
 		return merge->stop;

@@ -60,8 +60,8 @@ typedef struct {
 				guint8 cross;  /* FREE: alloc_file differs from
 						* file, so another CPU allocated
 						* the object */
-				guint8 flag;   /* either of them; FALSE in all
-						* other events */
+				guint8 flag; /* remote of an ALLOC or cross of a
+					      * FREE; FALSE in other events */
 			};
 		};
 		guint64 tail; /* the fields in one word */

@@ -23,7 +23,7 @@ PROGRAMS = {
     "kmemtrace-top": ["top/kmemtrace-top"],
     "kmemtraced": ["kmemtraced/kmemtraced"],
 }
-OPTION = re.compile(r"^ +(?:(-\w), )?(--[\w-]+)(=\S+)?(?: |$)", re.MULTILINE)
+OPTION = re.compile(r"^ +(?:(-\w), )?(--[\w-]+)(\[?=\S+)?(?: |$)", re.MULTILINE)
 
 
 def load_generator():

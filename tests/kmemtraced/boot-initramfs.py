@@ -35,6 +35,10 @@ class Start(Scripts):
         mount, daemon = self.start("mode=once\nsource=ftrace\nsize=1g\n")
         self.assertIn("size=1g,", mount)
         self.assertEqual(daemon, self.arguments(" -s ftrace"))
+        self.assertEqual(self.start("mode=once\nsource=\ncompress=3\n")[-1],
+                         self.arguments(" --compress=3"))
+        self.assertEqual(self.start("mode=once\nsource=bpf\ncompress=\n")[-1],
+                         self.arguments(" -s bpf"))
 
     def test_not_included(self):
         self.assertEqual(self.start(conf=None), [])
@@ -111,6 +115,15 @@ class Hook(Scripts):
             self.image + self.root, "usr/lib/kmemtrace/start"), os.X_OK))
         self.assertEqual(self.calls(), ["copy_exec " + self.path("bin/kmemtraced")])
 
+    def test_compress(self):
+        """The image contains the library that kmemtraced loads."""
+        self.put("libexec/kmemtrace/boot/start", "a script")
+        self.put("var/lib/kmemtrace/boot.conf",
+                 "mode=once\ncompress=1\nlibrary=/lib/one/libzstd.so.1\n")
+        self.hook()
+        self.assertEqual(self.calls(), ["copy_exec " + self.path("bin/kmemtraced"),
+                                        "copy_exec /lib/one/libzstd.so.1"])
+
     def test_kernel(self):
         """An initramfs of another kernel does not get kmemtraced."""
         self.put("var/lib/kmemtrace/boot.conf", "mode=once\nkernel=6.12.1-test\n")
@@ -138,6 +151,22 @@ class Dracut(Scripts):
         self.check(255)
         self.put("var/lib/kmemtrace/boot.conf", "mode=once\nkernel=\n")
         self.check(0)
+
+    def test_compress(self):
+        """The image contains the library that kmemtraced loads."""
+        conf = self.put("var/lib/kmemtrace/boot.conf", "mode=once\nlibrary=\n")
+        functions = "".join(f"{name}() {{ echo {name} $*; }}\n" for name in (
+            "inst_multiple", "inst_simple", "inst_hook", "inst_library"))
+        install = ["bash", "-c",
+                   f"{functions} . {self.script('dracut/module-setup.sh')}; install"]
+        self.assertNotIn("inst_library", subprocess.check_output(
+            install, text=True))
+        self.put("var/lib/kmemtrace/boot.conf",
+                 "mode=once\ncompress=1\nlibrary=/lib/one/libzstd.so.1\n")
+        output = subprocess.check_output(install, text=True).splitlines()
+        self.assertIn("inst_library /lib/one/libzstd.so.1", output)
+        self.assertTrue(any(line.startswith(f"inst_simple {conf} ")
+                            for line in output))
 
     def test_kernel(self):
         """An initramfs of another kernel does not get kmemtraced."""

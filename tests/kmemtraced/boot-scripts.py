@@ -20,7 +20,7 @@ class Command(Scripts):
         self.assertEqual(self.values(), {
             "mode": "once", "source": "", "wait": "0", "size": "25%",
             "directory": self.path("var/lib/kmemtrace/boot"), "kernel": "",
-            "boot": "1"})
+            "compress": "", "library": "", "boot": "1"})
         self.assertEqual(self.calls(), [
             "systemctl --quiet enable kmemtrace-boot.service",
             "update-initramfs -u -k 6.12.1-test"])
@@ -36,12 +36,37 @@ class Command(Scripts):
             self.assertEqual(self.values(), {
                 "mode": "parameter", "source": "bpf", "wait": "60",
                 "size": "1g", "directory": "/a/new one",
-                "kernel": "6.12.1-test", "boot": "1"})
+                "kernel": "6.12.1-test", "compress": "", "library": "",
+                "boot": "1"})
             self.assertEqual(self.calls()[-1],
                              "update-initramfs -u -k 6.12.1-test")
             status = self.boot("status")
             self.assertIn("source: bpf", status)
             self.assertIn("rd.kmemtrace=1", status)
+
+    def test_compress(self):
+        """The level and the path of libzstd are for the scripts of the initramfs."""
+        self.put_program("ldconfig", """cat <<END
+2 libs found in cache
+	libzstd.so.1 (libc6,x86-64) => /lib/one/libzstd.so.1
+	libzstd.so.1 (libc6) => /lib/other/libzstd.so.1
+	libzstd.so (libc6,x86-64) => /lib/one/libzstd.so
+END""")
+        for option, level in (("--compress", "1"), ("--compress=", "1"),
+                              ("--compress=19", "19")):
+            self.boot("enable", option)
+            self.assertEqual(self.values()["compress"], level)
+            self.assertEqual(self.values()["library"], "/lib/one/libzstd.so.1")
+            self.assertIn(f"compression: zstd, level {level}\n",
+                          self.boot("status"))
+        self.boot("disable")
+        for level in "0", "20", "fast", "-1", "1 ":
+            self.assertIn("not a level from 1 to 19", self.boot(
+                "enable", "--compress=" + level, status=1))
+        self.put_program("ldconfig", "echo '	libz.so.1 (libc6) => /lib/libz.so.1'")
+        self.assertIn("there is no libzstd.so.1",
+                      self.boot("enable", "--compress", status=1))
+        self.assertFalse(os.path.exists(self.conf))
 
     def test_refused(self):
         """Invalid options change nothing."""

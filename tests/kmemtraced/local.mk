@@ -33,7 +33,12 @@ EXTRA_DIST += $(KMEMTRACED_TESTS)
 EXTRA_DIST += tests/kmemtraced/bpf-live.py tests/kmemtraced/ftrace-live.py
 
 check_PROGRAMS += tests/kmemtraced/shim.so
-tests_kmemtraced_shim_so_SOURCES = tests/kmemtraced/shim.c
+tests_kmemtraced_shim_so_SOURCES = \
+	tests/kmemtraced/shim-directories.c \
+	tests/kmemtraced/shim-files.c \
+	tests/kmemtraced/shim-ring.c \
+	tests/kmemtraced/shim.c \
+	tests/kmemtraced/shim.h
 tests_kmemtraced_shim_so_CFLAGS = $(KMT_WARN_CFLAGS) -fPIC
 tests_kmemtraced_shim_so_CPPFLAGS = $(AM_CPPFLAGS)
 tests_kmemtraced_shim_so_LDFLAGS = -shared
@@ -99,6 +104,8 @@ KMT_RING_TESTS = tests/kmemtraced/ring-format-unit tests/kmemtraced/ring-page-un
 check_PROGRAMS += $(KMT_RING_TESTS)
 TESTS += $(KMT_RING_TESTS)
 tests_kmemtraced_ring_page_unit_SOURCES = $(KMT_RING_SOURCES) \
+	tests/kmemtraced/ring-page-fixture.c \
+	tests/kmemtraced/ring-page-fixture.h \
 	tests/kmemtraced/ring-page-unit.c
 tests_kmemtraced_ring_page_unit_CPPFLAGS = $(AM_CPPFLAGS)
 tests_kmemtraced_ring_page_unit_CFLAGS = $(KMT_RING_CFLAGS)

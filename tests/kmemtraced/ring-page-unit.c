@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Decode pages of the ring buffer that the tests build word by word: layouts of
- * events, times, losses, names of tasks, and the self-allocation filter.  One
- * unit: all cases share the functions that build a page.
+ * events, times, losses, names of tasks, and the self-allocation filter.
  */
 #include "config.h"
 
@@ -10,202 +9,11 @@
 #include <string.h>
 
 #include "lib/capture/error.h"
-#include "kmemtraced/ring-format.h"
+#include "tests/kmemtraced/ring-page-fixture.h"
 
 #ifdef HAVE_TRACEEVENT
 #include <kbuffer.h>
 #endif
-
-#define PAGE	    4096
-#define HEADER	    16
-#define ID_KMALLOC  10
-#define ID_KFREE    11
-#define ID_PAGES    12
-#define ID_RENAME   13
-#define OUR_TID	    77
-#define MISSED	    (1U << 31)
-#define SOFTIRQ	    0x10
-#define NS(n)	    ((guint64)(n))
-#define KMALLOC_LEN 48
-#define KFREE_LEN   24
-
-typedef struct {
-	guint8 bytes[PAGE];
-	gsize used; /* bytes of data after the header */
-} Page;
-
-static void page_start(Page *page, guint64 time_ns)
-{
-	memset(page, 0xee, sizeof(*page));
-	memcpy(page->bytes, &time_ns, sizeof(time_ns));
-	page->used = 0;
-}
-
-static void put32(Page *page, guint32 word)
-{
-	memcpy(page->bytes + HEADER + page->used, &word, sizeof(word));
-	page->used += sizeof(word);
-}
-
-static guint32 head(guint type, guint32 delta)
-{
-#if G_BYTE_ORDER == G_LITTLE_ENDIAN
-	return type | delta << 5;
-#else
-	return type << 27 | delta;
-#endif
-}
-
-static void put_extend(Page *page, guint type, guint64 time)
-{
-	put32(page, head(type, (guint32)(time & ((1U << 27) - 1))));
-	put32(page, (guint32)(time >> 27));
-}
-
-/*
- * Append an event with n bytes of data. is_long selects the layout that stores
- * the length in a separate word after the event's head.
- */
-static void put_data(Page *page, guint32 delta, const void *data, gsize n,
-		     gboolean is_long)
-{
-	if (is_long) {
-		put32(page, head(0, delta));
-		put32(page, (guint32)n + 4);
-	} else {
-		put32(page, head((guint)(n + 3) / 4, delta));
-	}
-	memcpy(page->bytes + HEADER + page->used, data, n);
-	page->used += (n + 3) & ~(gsize)3;
-}
-
-typedef struct __attribute__((packed)) {
-	guint16 type;
-	guint8 flags, preempt;
-	gint32 pid;
-	guint64 call_site, ptr, req, alloc;
-	guint32 gfp;
-	gint32 node;
-} Kmalloc;
-G_STATIC_ASSERT(sizeof(Kmalloc) == KMALLOC_LEN);
-
-static Kmalloc kmalloc_event(guint64 ptr)
-{
-	return (Kmalloc){ID_KMALLOC, 0,	  0,   1,     0xffffffff81000010,
-			 ptr,	     100, 128, 0xcc0, -1};
-}
-
-static void put_kmalloc(Page *page, guint32 delta, guint64 ptr)
-{
-	Kmalloc e = kmalloc_event(ptr);
-
-	put_data(page, delta, &e, sizeof(e), FALSE);
-}
-
-static void put_task_kmalloc(Page *page, guint64 ptr, gint32 pid, guint8 flags)
-{
-	Kmalloc e = kmalloc_event(ptr);
-
-	e.pid = pid;
-	e.flags = flags;
-	put_data(page, 1, &e, sizeof(e), FALSE);
-}
-
-/* Append a kfree, whose fields are the first 24 bytes of a kmalloc. */
-static void put_kfree(Page *page, guint64 ptr, gint32 pid, guint8 flags)
-{
-	Kmalloc e = kmalloc_event(ptr);
-
-	e.type = ID_KFREE;
-	e.pid = pid;
-	e.flags = flags;
-	put_data(page, 1, &e, KFREE_LEN, FALSE);
-}
-
-static void page_end(Page *page, guint64 flags)
-{
-	guint64 commit = page->used | flags;
-
-	memcpy(page->bytes + 8, &commit, sizeof(commit));
-}
-
-static KmtTracepoint *point(guint8 event_id, guint8 type_id, guint min_bytes)
-{
-	KmtTracepoint *p = g_new0(KmtTracepoint, 1);
-
-	p->event_id = event_id;
-	p->type_id = type_id;
-	p->min_bytes = min_bytes;
-	p->call_site = (KmtTracepointSlot){8, 8};
-	p->ptr = (KmtTracepointSlot){16, 8};
-	if (event_id == KMEMTRACE_EVENT_ALLOC) {
-		p->bytes_req = (KmtTracepointSlot){24, 8};
-		p->bytes_alloc = (KmtTracepointSlot){32, 8};
-		p->gfp_flags = (KmtTracepointSlot){40, 4};
-		p->node = (KmtTracepointSlot){44, 4};
-	}
-	kmt_tracepoint_prepare(p, 4096, 0);
-	return p;
-}
-
-static KmtdRingFormat *make_format(void)
-{
-	KmtdRingFormat *f = g_new0(KmtdRingFormat, 1);
-	KmtTracepoint *pages;
-
-	f->page_bytes = PAGE;
-	f->commit_offset = 8;
-	f->commit_bytes = 8;
-	f->data_offset = HEADER;
-	f->common.type = (KmtTracepointSlot){0, 2};
-	f->common.flags = (KmtTracepointSlot){2, 1};
-	f->common.pid = (KmtTracepointSlot){4, 4};
-	f->common.bytes = 8;
-	f->by_id = g_ptr_array_new_with_free_func(g_free);
-	g_ptr_array_set_size(f->by_id, ID_PAGES + 1);
-	f->by_id->pdata[ID_KMALLOC] = point(
-		KMEMTRACE_EVENT_ALLOC, KMEMTRACE_TYPE_KMALLOC, KMALLOC_LEN);
-	f->by_id->pdata[ID_KFREE] =
-		point(KMEMTRACE_EVENT_FREE, KMEMTRACE_TYPE_KMALLOC, KFREE_LEN);
-	pages = g_new0(KmtTracepoint, 1);
-	pages->event_id = KMEMTRACE_EVENT_ALLOC;
-	pages->type_id = KMEMTRACE_TYPE_PAGES;
-	pages->min_bytes = 20;
-	pages->pfn = (KmtTracepointSlot){8, 8};
-	pages->order = (KmtTracepointSlot){16, 4};
-	kmt_tracepoint_prepare(pages, 4096, 0);
-	f->by_id->pdata[ID_PAGES] = pages;
-	return f;
-}
-
-typedef struct {
-	KmtdRingFormat *format;
-	KmtdOwnTasks tasks;
-	KmtdRing ring;
-	Page page;
-	struct kmemtrace_event_v2 out[512];
-	gsize n;
-} RingFixture;
-
-static void set_up(RingFixture *f, gconstpointer data)
-{
-	f->format = make_format();
-	memset(&f->tasks, 0, sizeof(f->tasks));
-	kmtd_own_tasks_add(&f->tasks, OUR_TID);
-	kmtd_ring_init(&f->ring, f->format, &f->tasks);
-}
-
-static void tear_down(RingFixture *f, gconstpointer data)
-{
-	kmtd_ring_format_free(f->format);
-}
-
-static void decode(RingFixture *f, gsize n_bytes)
-{
-	kmtd_ring_begin(&f->ring, f->page.bytes, n_bytes);
-	f->n = kmtd_ring_next(&f->ring, f->out, G_N_ELEMENTS(f->out));
-}
-
 /*
  * Compare the decoded times and counts with those that libtraceevent, if it is
  * available, decodes from the same page.
@@ -238,7 +46,7 @@ static void test_fields(RingFixture *f, gconstpointer data)
 	put_kmalloc(&f->page, 0, 0xffff888000001000);
 	put_kfree(&f->page, 0xffff888000001000, 1, 0);
 	page_end(&f->page, 0);
-	decode(f, PAGE);
+	ring_decode(f, PAGE);
 	g_assert_cmpuint(f->n, ==, 2);
 	g_assert_cmpuint(e->v1.event_id, ==, KMEMTRACE_EVENT_ALLOC);
 	g_assert_cmpuint(e->v1.type_id, ==, KMEMTRACE_TYPE_KMALLOC);
@@ -261,7 +69,7 @@ static void test_fields(RingFixture *f, gconstpointer data)
 	compare_times(f);
 }
 
-static void put_pages(Page *page, guint64 pfn, guint32 order)
+static void put_pages(RingPage *page, guint64 pfn, guint32 order)
 {
 	struct __attribute__((packed)) {
 		guint16 type;
@@ -281,7 +89,7 @@ static void test_pages(RingFixture *f, gconstpointer data)
 	put_pages(&f->page, G_MAXUINT64, 0);
 	put_pages(&f->page, 0, 0);
 	page_end(&f->page, 0);
-	decode(f, PAGE);
+	ring_decode(f, PAGE);
 	g_assert_cmpuint(f->n, ==, 2);
 	g_assert_cmphex(f->out[0].v1.ptr, ==,
 			KMEMTRACE_PTR_PHYSICAL | 5 * 4096);
@@ -297,7 +105,7 @@ static void test_pages(RingFixture *f, gconstpointer data)
 static void test_times(RingFixture *f, gconstpointer data)
 {
 	const guint64 extend = NS(3) << 27 | 5, stamp = NS(1) << 40;
-	Kmalloc e = kmalloc_event(0x4000);
+	KmallocEvent e = kmalloc_event(0x4000);
 
 	page_start(&f->page, 1000);
 	put_kmalloc(&f->page, 7, 0x1000);
@@ -307,7 +115,7 @@ static void test_times(RingFixture *f, gconstpointer data)
 	put_kmalloc(&f->page, 2, 0x3000);
 	put_data(&f->page, 3, &e, sizeof(e), TRUE);
 	page_end(&f->page, 0);
-	decode(f, PAGE);
+	ring_decode(f, PAGE);
 	g_assert_cmpuint(f->n, ==, 4);
 	g_assert_cmpint(f->out[0].v1.timestamp, ==, 1007);
 	g_assert_cmpint(f->out[1].v1.timestamp, ==, (gint64)(1007 + extend));
@@ -331,7 +139,7 @@ static void test_time_of_64_bits(RingFixture *f, gconstpointer data)
 	put_extend(&f->page, 31, stamp & ((NS(1) << 59) - 1));
 	put_kmalloc(&f->page, 0, 0x2000);
 	page_end(&f->page, 0);
-	decode(f, PAGE);
+	ring_decode(f, PAGE);
 	g_assert_cmpuint(f->n, ==, 2);
 	g_assert_cmpint(f->out[1].v1.timestamp, ==, (gint64)stamp);
 }
@@ -341,19 +149,19 @@ static void test_padding(RingFixture *f, gconstpointer data)
 {
 	page_start(&f->page, 1000);
 	put_kmalloc(&f->page, 1, 0x1000);
-	put32(&f->page, head(29, 1));
-	put32(&f->page, 12);
-	put32(&f->page, 0xdead);
-	put32(&f->page, 0xbeef);
+	put_word(&f->page, event_head(29, 1));
+	put_word(&f->page, 12);
+	put_word(&f->page, 0xdead);
+	put_word(&f->page, 0xbeef);
 	put_kmalloc(&f->page, 2, 0x2000);
-	put32(&f->page, head(29, 40));
-	put32(&f->page, 8);
-	put32(&f->page, 0xdead);
+	put_word(&f->page, event_head(29, 40));
+	put_word(&f->page, 8);
+	put_word(&f->page, 0xdead);
 	put_kmalloc(&f->page, 2, 0x3000);
-	put32(&f->page, head(29, 0));
+	put_word(&f->page, event_head(29, 0));
 	put_kmalloc(&f->page, 2, 0x4000);
 	page_end(&f->page, 0);
-	decode(f, PAGE);
+	ring_decode(f, PAGE);
 	g_assert_cmpuint(f->n, ==, 3);
 	g_assert_cmpint(f->out[1].v1.timestamp, ==, 1003);
 	g_assert_cmpint(f->out[2].v1.timestamp, ==, 1045);
@@ -375,7 +183,7 @@ static void test_missed_events(RingFixture *f, gconstpointer data)
 		 * number of lost events after the data. */
 		memcpy(f->page.bytes + HEADER + f->page.used, &lost,
 		       sizeof(lost));
-		decode(f, PAGE);
+		ring_decode(f, PAGE);
 		if (i != 2) {
 			g_assert_cmpuint(f->n, ==, 1);
 			continue;
@@ -400,11 +208,11 @@ static void test_clock_that_goes_back(RingFixture *f, gconstpointer data)
 	page_start(&f->page, 2000);
 	put_kmalloc(&f->page, 0, 0x1000);
 	page_end(&f->page, 0);
-	decode(f, PAGE);
+	ring_decode(f, PAGE);
 	page_start(&f->page, 1000);
 	put_kmalloc(&f->page, 0, 0x2000);
 	page_end(&f->page, 0);
-	decode(f, PAGE);
+	ring_decode(f, PAGE);
 	g_assert_cmpint(f->out[0].v1.timestamp, ==, 2000);
 	g_assert_cmpuint(f->ring.counters.backwards, ==, 1);
 }
@@ -416,7 +224,7 @@ static void test_nothing(RingFixture *f, gconstpointer data)
 	put_kfree(&f->page, 0, 1, 0);
 	put_kfree(&f->page, 16, 1, 0);
 	page_end(&f->page, 0);
-	decode(f, PAGE);
+	ring_decode(f, PAGE);
 	g_assert_cmpuint(f->n, ==, 0);
 	g_assert_cmpuint(f->ring.counters.no_memory, ==, 3);
 	page_start(&f->page, 1000);
@@ -431,19 +239,19 @@ static void test_other_tracepoints(RingFixture *f, gconstpointer data)
 
 	page_start(&f->page, 1000);
 	for (guint i = 0; i < G_N_ELEMENTS(ids); i++) {
-		Kmalloc e = kmalloc_event(0x1000);
+		KmallocEvent e = kmalloc_event(0x1000);
 
 		e.type = ids[i];
 		put_data(&f->page, 1, &e, sizeof(e), FALSE);
 	}
 	put_kmalloc(&f->page, 1, 0x1000);
 	page_end(&f->page, 0);
-	decode(f, PAGE);
+	ring_decode(f, PAGE);
 	g_assert_cmpuint(f->n, ==, 1);
 	g_assert_cmpuint(f->ring.counters.unknown, ==, 4);
 }
 
-static void put_rename(Page *page, guint32 delta, gint32 pid, gsize n_bytes)
+static void put_rename(RingPage *page, guint32 delta, gint32 pid, gsize n_bytes)
 {
 	struct __attribute__((packed)) {
 		guint16 type;
@@ -474,7 +282,7 @@ static void test_names(RingFixture *f, gconstpointer data)
 	put_rename(&f->page, 2, 6, 32);
 	put_kmalloc(&f->page, 1, 0x2000);
 	page_end(&f->page, 0);
-	decode(f, PAGE);
+	ring_decode(f, PAGE);
 	g_assert_cmpuint(f->n, ==, 2);
 	g_assert_cmpint(f->out[1].v1.timestamp, ==, 1006);
 	g_assert_cmpuint(f->ring.counters.records, ==, 2);
@@ -526,7 +334,7 @@ static void test_wide_fields(RingFixture *f, gconstpointer data)
 	page_start(&f->page, 1000);
 	put_data(&f->page, 1, &e, sizeof(e), FALSE);
 	page_end(&f->page, 0);
-	decode(f, PAGE);
+	ring_decode(f, PAGE);
 	g_assert_cmpuint(f->n, ==, 1);
 	g_assert_cmphex(f->out[0].v1.call_site, ==, 0x11);
 	g_assert_cmphex(f->out[0].v1.ptr, ==, 0x2222);
@@ -562,16 +370,16 @@ static void test_in_pieces(RingFixture *f, gconstpointer data)
  */
 static void test_cut_pages(RingFixture *f, gconstpointer data)
 {
-	Kmalloc e = kmalloc_event(0x3000);
+	KmallocEvent e = kmalloc_event(0x3000);
 	gsize used;
 
 	page_start(&f->page, 1000);
 	put_kmalloc(&f->page, 1, 0x1000);
 	put_extend(&f->page, 30, 1);
 	put_data(&f->page, 1, &e, sizeof(e), TRUE);
-	put32(&f->page, head(29, 1));
-	put32(&f->page, 8);
-	put32(&f->page, 0);
+	put_word(&f->page, event_head(29, 1));
+	put_word(&f->page, 8);
+	put_word(&f->page, 0);
 	put_kmalloc(&f->page, 1, 0x2000);
 	page_end(&f->page, 0);
 	used = HEADER + f->page.used;
@@ -585,7 +393,7 @@ static void test_cut_pages(RingFixture *f, gconstpointer data)
 		g_assert_cmpuint(f->ring.counters.damaged, >, 0);
 	}
 	kmtd_ring_init(&f->ring, f->format, NULL);
-	decode(f, used);
+	ring_decode(f, used);
 	g_assert_cmpuint(f->n, ==, 3);
 	g_assert_cmpuint(f->ring.counters.damaged, ==, 0);
 }
@@ -620,14 +428,14 @@ static void test_damaged_pages(RingFixture *f, gconstpointer data)
 /* Events that are too short for their fields count as damaged. */
 static void test_short_events(RingFixture *f, gconstpointer data)
 {
-	Kmalloc e = kmalloc_event(0x1000);
+	KmallocEvent e = kmalloc_event(0x1000);
 
 	page_start(&f->page, 1000);
 	put_data(&f->page, 1, &e, KMALLOC_LEN - 4, FALSE);
 	put_data(&f->page, 1, &e, 4, FALSE);
 	put_kmalloc(&f->page, 1, 0x2000);
 	page_end(&f->page, 0);
-	decode(f, PAGE);
+	ring_decode(f, PAGE);
 	g_assert_cmpuint(f->n, ==, 1);
 	g_assert_cmpuint(f->ring.counters.damaged, ==, 2);
 }
@@ -662,7 +470,7 @@ static void test_own_events(RingFixture *f, gconstpointer data)
 	put_task_kmalloc(&f->page, 0x5000, 1, 0);
 	put_kfree(&f->page, 0x5000, OUR_TID, 0);
 	page_end(&f->page, 0);
-	decode(f, PAGE);
+	ring_decode(f, PAGE);
 	g_assert_cmpuint(f->ring.counters.own, ==, 4);
 	g_assert_cmpuint(f->n, ==, G_N_ELEMENTS(ptrs));
 	for (guint i = 0; i < G_N_ELEMENTS(ptrs); i++)
@@ -711,7 +519,7 @@ int main(int argc, char **argv)
 
 	g_test_init(&argc, &argv, NULL);
 	for (gsize i = 0; i < G_N_ELEMENTS(tests); i++)
-		g_test_add(tests[i].name, RingFixture, NULL, set_up,
-			   tests[i].test, tear_down);
+		g_test_add(tests[i].name, RingFixture, NULL, ring_set_up,
+			   tests[i].test, ring_tear_down);
 	return g_test_run();
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * zstd-dump FILE RECORD-BYTES: print the records of the complete frames of a
- * cpu<n>.out.zst, and to stderr what the file consists of. Exit with status 1
- * if a frame or the seek table is not as kmemtrace(5) describes it, and with 77
- * without libzstd.
+ * zstd-dump FILE RECORD-BYTES: write the records of the complete frames of a
+ * cpu<n>.out.zst to stdout, and list the frames on stderr. Exit with status 1
+ * if a frame or the seek table violates kmemtrace(5), and with 77 if the
+ * program was built without libzstd.
  */
 #include "config.h"
 

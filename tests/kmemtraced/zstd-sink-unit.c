@@ -112,7 +112,7 @@ static void test_takes_time(SinkFixture *fixture, gconstpointer data)
 	check_stored(fixture->writer, FALSE);
 }
 
-/* What is written and what is not add up to everything. */
+/* The written and the unsaved bytes add up to all bytes of records. */
 static void test_abandoned(SinkFixture *fixture, gconstpointer data)
 {
 	guint64 n_written;

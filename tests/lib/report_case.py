@@ -14,6 +14,17 @@ PROGRAM = os.path.abspath(os.path.join(os.environ.get("top_builddir", "."),
                                        "report", "kmemtrace-report"))
 FIXTURES = os.path.join(SRCDIR, "tests", "report", "fixtures")
 
+# Text of the kmemtrace.meta of a complete capture with records of version 1.
+META_V1 = """meta
+  [capture]
+  format=1
+  abi_version=1
+  record_size=56
+  byte_order=little
+  complete=true
+  overruns=0
+"""
+
 
 def run(*args, **kwargs):
     """Run kmemtrace-report; return its result as text."""

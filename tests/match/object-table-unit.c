@@ -196,7 +196,8 @@ static void test_table_end(void)
 	kmt_match_table_clear(&table);
 }
 
-/* An address whose hash is 0, the hash of unused places, is as any other. */
+/* The table accepts an address with the hash 0, which is also the hash of
+ * unused places. */
 static void test_table_hash_of_unused_places(void)
 {
 	const guint64 ptr = kmt_input_namespace_bits(KMEMTRACE_TYPE_PAGES);
@@ -260,7 +261,7 @@ static void test_cross_uses(void)
 	kmt_match_cross_uses_clear(&uses);
 }
 
-/* A table of many current times has less than three places for each. */
+/* With many current times, the table has fewer than three places for each. */
 static void test_cross_uses_size(void)
 {
 	enum { N = 25000, MAX_BITS = 16 };

@@ -40,7 +40,8 @@ static void test_reserve(void)
 		old = accounting.n_class_stats;
 		memset(accounting.class_stats, 0xa5,
 		       old * sizeof(KmtClassStats));
-		/* The next block has another address. */
+		/* Memory behind the block, so that growth may move the block.
+		 */
 		other = g_malloc(16 + n % 64);
 	}
 	g_free(accounting.class_block);

@@ -6,18 +6,9 @@ jobs, and sums above 2^64 are reported."""
 import sys
 import unittest
 
-from report_case import ReportCase, run
+from report_case import META_V1, ReportCase, run
 
-HEAD = """meta
-  [capture]
-  format=1
-  abi_version=1
-  record_size=56
-  byte_order=little
-  complete=true
-  overruns=0
-cpu 0 little size=56
-"""
+HEAD = META_V1 + "cpu 0 little size=56\n"
 
 
 def alloc(t, ptr, size, kind="kmalloc"):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 KMT_REPORT_TESTS = \
+	tests/report/advice-output.py \
 	tests/report/advice.py \
 	tests/report/best-sizes.py \
 	tests/report/cgroups.py \

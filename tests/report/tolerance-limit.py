@@ -6,17 +6,7 @@ the other order."""
 import sys
 import unittest
 
-from report_case import ReportCase
-
-HEAD = """meta
-  [capture]
-  format=1
-  abi_version=1
-  record_size=56
-  byte_order=little
-  complete=true
-  overruns=0
-"""
+from report_case import META_V1, ReportCase
 
 
 class ToleranceLimit(ReportCase):
@@ -26,7 +16,7 @@ class ToleranceLimit(ReportCase):
         """The first FREE may precede the ALLOC; the second then frees its object."""
         for distance, cause in ((100, "before_trace"), (101, "unexplained")):
             path = self.compiled(
-                HEAD + "cpu 0 little size=56\n"
+                META_V1 + "cpu 0 little size=56\n"
                 "alloc kmalloc t=1000 site=0x10 ptr=4096 req=8 alloc=8\n"
                 "free kmalloc t=5000 site=0x20 ptr=4096\n"
                 "cpu 1 little size=56\n"
