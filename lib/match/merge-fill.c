@@ -118,12 +118,13 @@ static void fill_one(KmtMatchMerge *merge, KmtMatchBlock *block,
 	guint i = kmt_match_tree_first(&merge->tree);
 	KmtMatchCursor *s = &merge->cursors[i];
 	const KmtInputBuffer *buffer = s->buffer;
+	gboolean one_shard = queue->n_shards == 1;
 	KmtMatchQueueEnd end = kmt_match_shard_queue_end(queue);
 
 	kmt_match_shard_queue_put(queue, &end,
 				  (const KmtInputRawEvent *)s->next, s->now, i,
-				  queue->n_shards == 1);
-	kmt_match_shard_queue_set_end(queue, &end);
+				  one_shard);
+	kmt_match_shard_queue_set_end(queue, &end, one_shard);
 	step(merge, i);
 	if (s->buffer != buffer)
 		keep_buffer(block, s);

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Merge exactly two files, as a capture of two CPUs has, without the tree: 47
+ * Merge exactly two files, as a capture of two CPUs has, without the tree: 40
  * instead of 78 instructions per record.
  */
 #include "config.h"
 
 #include "lib/match/branch-free.h"
 #include "lib/match/merge-private.h"
-
-static inline const KmtInputRawEvent *at(const guint8 *record)
-{
-	return (const KmtInputRawEvent *)record;
-}
 
 /*
  * Append n records, or fewer if the record after the next one needs the careful
@@ -28,26 +23,31 @@ fill(KmtMatchMerge *merge, KmtMatchShardQueue *queue, guint n,
 	const guint8 *next_a = merge->cursors[0].next;
 	const guint8 *next_b = merge->cursors[1].next;
 	KmtMatchQueueEnd end = kmt_match_shard_queue_end(queue);
-	const guint64 n_max = end.n + n;
+	guint file = 0;
 
-	while (end.n != n_max) {
-		gint64 now = at(next_a)->timestamp;
-		const guint8 *next = next_a, *after;
-		guint file = kmt_match_choose_earlier(
-			&now, at(next_b)->timestamp, &next, next_b);
+	for (; n; n--) {
+		const guint8 *after;
+		gint64 now;
 
-		after = next + record_size;
-		if (G_UNLIKELY(!kmt_match_cursor_accepts(first_head, last_head,
-							 at(after), now)))
+		file = kmt_match_choose_earlier(&next_a, &next_b, record_size,
+						&after, &now);
+		if (G_UNLIKELY(!kmt_match_cursor_accepts(
+			    first_head, last_head,
+			    (const KmtInputRawEvent *)after, now)))
 			break;
 		__builtin_prefetch(after + KMT_MATCH_PREFETCH_BYTES);
-		kmt_match_set_chosen(file, after, &next_a, &next_b);
-		kmt_match_shard_queue_put(queue, &end, at(next), now, file,
-					  one_shard);
+		kmt_match_shard_queue_put(
+			queue, &end,
+			(const KmtInputRawEvent *)(after - record_size), now,
+			file, one_shard);
 	}
-	kmt_match_shard_queue_set_end(queue, &end);
+	kmt_match_shard_queue_set_end(queue, &end, one_shard);
 	merge->cursors[0].next = next_a;
 	merge->cursors[1].next = next_b;
+	/* Correct the cursor in memory, because a correction of next_a or
+	 * next_b costs the loop 4 instructions that copy registers. */
+	if (n)
+		merge->cursors[file].next -= record_size;
 }
 
 void kmt_match_merge_fill_from_two(KmtMatchMerge *merge,
