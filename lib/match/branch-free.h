@@ -28,15 +28,15 @@ static inline guint kmt_match_choose_earlier(const guint8 **a, const guint8 **b,
 #if defined(__x86_64__) && defined(__LP64__)
 	__asm__("xor %[is_b], %[is_b]\n\t"
 		"cmp %[time_b], %[time]\n\t"
-		"cmovg %[time_b], %[time]\n\t"
 		"mov %[a], %[after]\n\t"
 		"cmovg %[b], %[after]\n\t"
 		"setg %b[is_b]\n\t"
 		"lea (%[after],%[size]), %[after]\n\t"
+		"cmovg %[time_b], %[time]\n\t"
 		"cmovle %[after], %[a]\n\t"
 		"cmovg %[after], %[b]"
-		: [time] "+&r"(*time), [is_b] "=&r"(is_b),
-		  [after] "=&r"(*after), [a] "+r"(*a), [b] "+r"(*b)
+		: [time] "+r"(*time), [is_b] "=&r"(is_b), [after] "=&r"(*after),
+		  [a] "+r"(*a), [b] "+r"(*b)
 		: [time_b] "m"(event_b->timestamp), [size] "r"(size)
 		: "cc");
 #else
