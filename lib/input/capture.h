@@ -125,6 +125,8 @@ typedef struct {
 	gpointer mapping; /* start of a mapping of mapping_size bytes, which the
 			   * file owns; NULL if none */
 	gsize mapping_size;
+	int fd; /* descriptor of the file of the mapping, which the file owns;
+		 * 0 if none */
 } KmtInputCpuFile;
 
 struct KmtInputCapture {

@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "lib/input/capture-private.h"
 #include "lib/input/frames.h"
@@ -42,6 +43,9 @@ void kmt_input_cpu_file_unmap(KmtInputCpuFile *file)
 	if (file->mapping)
 		munmap(file->mapping, file->mapping_size);
 	file->mapping = NULL;
+	if (file->fd)
+		close(file->fd);
+	file->fd = 0;
 }
 
 void kmt_input_cpu_file_free(gpointer data)

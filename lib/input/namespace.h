@@ -40,18 +40,19 @@ static inline guint kmt_input_last_type(guint record_size)
 
 /*
  * Return the bits that are XORed into an address of the given type before
- * hashing, so that one hash table can serve all four namespaces. Kernel
- * addresses have equal upper bits, and XOR with these bits separates the
+ * hashing, so that one hash table can serve all four namespaces. The two lowest
+ * bits of kernel addresses are 0, and XOR with these bits separates the
  * namespaces. Pages and per-CPU allocations share one value, because per-CPU
  * pointers are offsets, which differ from page addresses. Lookups compare the
- * namespace as well.
+ * namespace as well. Low bits cost an instruction less per record than high
+ * bits, which need a shift.
  */
 static inline guint64 kmt_input_namespace_bits(guint type)
 {
 	G_STATIC_ASSERT(KMEMTRACE_TYPE_CACHE < 2 && KMEMTRACE_TYPE_PAGES == 2 &&
 			KMEMTRACE_TYPE_PERCPU == 3 &&
 			KMEMTRACE_TYPE_VMALLOC == 4);
-	return (guint64)(type >> 1) << 61;
+	return type >> 1;
 }
 
 /*

@@ -13,6 +13,12 @@
 #include "lib/input/frames.h"
 #include "lib/input/record-stream.h"
 
+/*
+ * The largest descriptor that a mapped file keeps for KmtInputReader. A process
+ * usually may open 1024, and each CPU of a large machine has a file.
+ */
+#define LAST_KEPT_FD 255
+
 static gboolean is_compressed_name(const char *path)
 {
 	return g_str_has_suffix(path, ".gz") || g_str_has_suffix(path, ".zst");
@@ -113,7 +119,10 @@ gboolean kmt_input_cpu_file_adopt_fd(KmtInputCpuFile *file, int fd,
 	 * offset. */
 	if (S_ISREG(st.st_mode) && lseek(fd, 0, SEEK_CUR) == 0) {
 		ok = map_fd(file, fd, (guint64)st.st_size, error);
-		close(fd);
+		if (ok && fd <= LAST_KEPT_FD)
+			file->fd = fd;
+		else
+			close(fd);
 		return ok;
 	}
 	if (named && (S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode) ||

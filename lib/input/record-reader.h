@@ -3,10 +3,10 @@
  * Sequential reader of one cpu file. All records have the byte order of this
  * host.
  *
- * If a mapped file already has this byte order, the reader returns pointers
- * into the mapping. Otherwise the reader reads or converts the records into
- * buffers of at most 2048 records. For a file of frames, each batch is a
- * frame.
+ * The reader reads or converts the records into buffers of at most 2048
+ * records. If a mapped file already has this byte order but no descriptor, the
+ * reader returns pointers into the mapping instead. For a file of frames, each
+ * batch is a frame.
  */
 #ifndef KMEMTRACE_INPUT_RECORD_READER_H
 #define KMEMTRACE_INPUT_RECORD_READER_H

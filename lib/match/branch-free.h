@@ -8,54 +8,49 @@
 #ifndef KMEMTRACE_MATCH_BRANCH_FREE_H
 #define KMEMTRACE_MATCH_BRANCH_FREE_H
 
-#include <glib.h>
+#include "lib/input/capture.h"
 
-/* Return whether b < *now. If so, set *now to b, and *position to other. */
-static inline guint kmt_match_choose_earlier(gint64 *now, gint64 b,
-					     const guint8 **position,
-					     const guint8 *other)
+/*
+ * Of the records at *a and *b, choose the one with the smaller timestamp, and
+ * that at *a if they are equal. Store its timestamp in *time and the address of
+ * the record after it, size bytes further, in *after; set its pointer to
+ * *after. Return whether it is the one at *b.
+ */
+static inline guint kmt_match_choose_earlier(const guint8 **a, const guint8 **b,
+					     gsize size, const guint8 **after,
+					     gint64 *time)
 {
-	guint chosen = 0;
+	const KmtInputRawEvent *event_a = (const KmtInputRawEvent *)*a;
+	const KmtInputRawEvent *event_b = (const KmtInputRawEvent *)*b;
+	guint is_b;
 
-#if defined(__x86_64__)
-	__asm__("cmp %[b], %[now]\n\t"
-		"cmovg %[b], %[now]\n\t"
-		"cmovg %[other], %[position]\n\t"
-		"setg %b[chosen]"
-		: [now] "+r"(*now), [position] "+r"(*position),
-		  [chosen] "+r"(chosen)
-		: [b] "r"(b), [other] "r"(other)
+	*time = event_a->timestamp;
+#if defined(__x86_64__) && defined(__LP64__)
+	__asm__("xor %[is_b], %[is_b]\n\t"
+		"cmp %[time_b], %[time]\n\t"
+		"mov %[a], %[after]\n\t"
+		"cmovg %[b], %[after]\n\t"
+		"setg %b[is_b]\n\t"
+		"lea (%[after],%[size]), %[after]\n\t"
+		"cmovg %[time_b], %[time]\n\t"
+		"cmovle %[after], %[a]\n\t"
+		"cmovg %[after], %[b]"
+		: [time] "+r"(*time), [is_b] "=&r"(is_b), [after] "=&r"(*after),
+		  [a] "+r"(*a), [b] "+r"(*b)
+		: [time_b] "m"(event_b->timestamp), [size] "r"(size)
 		: "cc");
 #else
-	guintptr change;
+	guintptr mask;
 
-	chosen = b < *now;
-	change = ((guintptr)*position ^ (guintptr)other) & -(guintptr)chosen;
-	*now = MIN(*now, b);
-	*position = (const guint8 *)((guintptr)*position ^ change);
+	is_b = event_b->timestamp < *time;
+	mask = -(guintptr)is_b;
+	*time = MIN(*time, event_b->timestamp);
+	*a += size & ~mask;
+	*b += size & mask;
+	*after = (const guint8 *)((guintptr)*a ^
+				  (((guintptr)*a ^ (guintptr)*b) & mask));
 #endif
-	return chosen;
-}
-
-/* Set *b to position if choice is not 0, otherwise *a. */
-static inline void kmt_match_set_chosen(guint choice, const guint8 *position,
-					const guint8 **a, const guint8 **b)
-{
-#if defined(__x86_64__)
-	__asm__("test %[choice], %[choice]\n\t"
-		"cmove %[position], %[a]\n\t"
-		"cmovne %[position], %[b]"
-		: [a] "+r"(*a), [b] "+r"(*b)
-		: [choice] "r"(choice), [position] "r"(position)
-		: "cc");
-#else
-	guintptr mask = -(guintptr)(choice != 0);
-	guintptr change_a = ((guintptr)*a ^ (guintptr)position) & ~mask;
-	guintptr change_b = ((guintptr)*b ^ (guintptr)position) & mask;
-
-	*a = (const guint8 *)((guintptr)*a ^ change_a);
-	*b = (const guint8 *)((guintptr)*b ^ change_b);
-#endif
+	return is_b;
 }
 
 #endif

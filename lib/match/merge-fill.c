@@ -118,12 +118,13 @@ static void fill_one(KmtMatchMerge *merge, KmtMatchBlock *block,
 	guint i = kmt_match_tree_first(&merge->tree);
 	KmtMatchCursor *s = &merge->cursors[i];
 	const KmtInputBuffer *buffer = s->buffer;
+	gboolean one_shard = queue->n_shards == 1;
 	KmtMatchQueueEnd end = kmt_match_shard_queue_end(queue);
 
 	kmt_match_shard_queue_put(queue, &end,
 				  (const KmtInputRawEvent *)s->next, s->now, i,
-				  queue->n_shards == 1);
-	kmt_match_shard_queue_set_end(queue, &end);
+				  one_shard);
+	kmt_match_shard_queue_set_end(queue, &end, one_shard);
 	step(merge, i);
 	if (s->buffer != buffer)
 		keep_buffer(block, s);
@@ -134,16 +135,13 @@ static void fill_interleaved(KmtMatchMerge *merge, KmtMatchShardQueue *queue)
 {
 	KmtMatchCursor *a = &merge->cursors[0], *b = &merge->cursors[1];
 	guint n = MIN(KMT_MATCH_BLOCK_RECORDS - queue->n, INTERLEAVED_RECORDS);
-	guint64 spare;
 
 	if (merge->n != 2 || merge->tree.losers[1] == KMT_MATCH_TREE_END ||
 	    merge->stop != G_MAXINT64 || a->record_size != b->record_size ||
-	    a->now != a->last || b->now != b->last) {
+	    a->now != a->last || b->now != b->last)
 		kmt_match_merge_fill_from_tree(merge, queue, n);
-		return;
-	}
-	spare = MIN(kmt_match_cursor_spare(a), kmt_match_cursor_spare(b));
-	kmt_match_merge_fill_from_two(merge, queue, (guint)MIN(n, spare));
+	else
+		kmt_match_merge_fill_from_two(merge, queue, n);
 }
 
 /*

@@ -210,11 +210,10 @@ guint kmt_match_merge_fill_from_first(KmtMatchMerge *merge,
 				      KmtMatchShardQueue *queue);
 
 /*
- * Append records of two files to the queue, until it has n records, or
- * until the record after the next one needs the careful path. Both files must
+ * Append n records of two files to the queue, or fewer if a batch ends or the
+ * record after the next one needs the careful path. Both files must
  * have a next record, whose timestamp is its merged time, and their records
- * must have the same size. n must not exceed the room of the queue and the
- * spare records of each file.
+ * must have the same size. n must not exceed the room of the queue.
  */
 void kmt_match_merge_fill_from_two(KmtMatchMerge *merge,
 				   KmtMatchShardQueue *queue, guint n);

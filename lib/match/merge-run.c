@@ -37,9 +37,8 @@ fill(KmtMatchMerge *merge, guint i, KmtMatchShardQueue *queue, guint n,
 	const guint8 *next = merge->cursors[i].next;
 	KmtMatchQueueEnd end = kmt_match_shard_queue_end(queue);
 	gint64 now = merge->cursors[i].now;
-	const guint64 n_max = end.n + n;
 
-	while (end.n != n_max && now <= until) {
+	for (; n && now <= until; n--) {
 		const guint8 *after = next + record_size;
 		const KmtInputRawEvent *event = (const KmtInputRawEvent *)after;
 
@@ -53,7 +52,7 @@ fill(KmtMatchMerge *merge, guint i, KmtMatchShardQueue *queue, guint n,
 		next = after;
 		now = event->timestamp;
 	}
-	kmt_match_shard_queue_set_end(queue, &end);
+	kmt_match_shard_queue_set_end(queue, &end, one_shard);
 	merge->cursors[i].next = next;
 }
 

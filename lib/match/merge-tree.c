@@ -100,7 +100,7 @@ fill(KmtMatchMerge *merge, KmtMatchShardQueue *queue, guint n,
 			kmt_match_tree_key(&tree, event->timestamp, i));
 	}
 	merge->tree = tree;
-	kmt_match_shard_queue_set_end(queue, &end);
+	kmt_match_shard_queue_set_end(queue, &end, one_shard);
 }
 
 void kmt_match_merge_fill_from_tree(KmtMatchMerge *merge,

@@ -128,4 +128,7 @@ void kmt_match_stage_consume(KmtMatchPipeline *p, KmtMatchPipelineBlock *work)
 {
 	kmt_match_stage_pass_on(p, work);
 	kmt_match_merge_release(p->merge, &work->block);
+	/* Release the buffers now, so that the merge reuses them for the next
+	 * block while they are in the processor's cache. */
+	g_ptr_array_set_size(work->block.buffers, 0);
 }

@@ -4,7 +4,7 @@
 #include "lib/match/pipeline-private.h"
 
 /* Blocks in the ring per thread, so that a thread can work ahead of the others.
- */
+ * A single thread needs only one block. */
 #define BLOCKS_PER_THREAD 2
 
 /*
@@ -90,7 +90,9 @@ KmtMatchPipeline *kmt_match_pipeline_new(const KmtInputCapture *capture,
 	p->consumer = consumer;
 	p->user = user;
 	p->n_threads = threads;
-	p->n_ring = MIN(KMT_MATCH_MAX_BLOCKS, BLOCKS_PER_THREAD * p->n_threads);
+	p->n_ring = p->n_threads == 1 ? 1
+				      : MIN(KMT_MATCH_MAX_BLOCKS,
+					    BLOCKS_PER_THREAD * p->n_threads);
 	p->n_shards = match_options.shards;
 	if (p->n_shards == 1)
 		p->match_block = options->match_block;

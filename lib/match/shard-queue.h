@@ -42,29 +42,30 @@ typedef struct {
 			guint16 file; /* index in capture->files; a file
 				       * has the records of one CPU, so file
 				       * identifies the CPU */
-			guint8 op;    /* KmtMatchStep */
-			guint8 type;  /* enum kmemtrace_type_id of the record;
-				       * after matching, of the object */
+			union {
+				struct {
+					guint8 op;   /* KmtMatchStep */
+					guint8 type; /* enum kmemtrace_type_id
+						      * of the record; after
+						      * matching, of the
+						      * object */
+				};
+				guint16 op_and_type; /* both in the order of
+						      * bytes of a record */
+			};
 		};
 		guint32 state; /* the three fields in one word */
 	};
+	guint16 index;	    /* index in the block */
+	guint16 alloc_file; /* FREE: file index of the allocation, valid after
+			     * matching */
 	union {
-		struct {
-			guint16 index;	    /* index in the block */
-			guint16 alloc_file; /* FREE: file index of the
-					     * allocation */
-			union {
-				guint8 remote; /* ALLOC: memory of another node
-						* than the CPU's was requested
-						*/
-				guint8 cross;  /* FREE: alloc_file differs from
-						* file, so another CPU allocated
-						* the object */
-				guint8 flag; /* remote of an ALLOC or cross of a
-					      * FREE; FALSE in other events */
-			};
-		};
-		guint64 tail; /* the fields in one word */
+		guint8 remote; /* ALLOC: memory of another node than the CPU's
+				* was requested */
+		guint8 cross;  /* FREE: alloc_file differs from file, so another
+				* CPU allocated the object */
+		guint8 flag;   /* remote of an ALLOC or cross of a FREE; FALSE
+				* in other events */
 	};
 } KmtMatchEvent;
 G_STATIC_ASSERT(sizeof(KmtMatchEvent) == 40 || sizeof(void *) < 8);
@@ -102,16 +103,18 @@ typedef struct {
 } KmtMatchShardQueue;
 
 /*
- * Initialise order for a single shard: event i is items[i] in every block, so
- * the array never changes.
+ * Initialise order and the indexes of items for a single shard: event i is
+ * items[i] in every block, so neither changes.
  */
 static inline void kmt_match_order_init_identity(KmtMatchOrder *order,
 						 KmtMatchEvent *items)
 {
 	guint i;
 
-	for (i = 0; i < KMT_MATCH_BLOCK_RECORDS; i++)
+	for (i = 0; i < KMT_MATCH_BLOCK_RECORDS; i++) {
 		order->items[i] = &items[i];
+		items[i].index = (guint16)i;
+	}
 }
 
 /* Return the shard of an address. */
@@ -122,15 +125,12 @@ static inline guint kmt_match_shard_of(guint n_shards, guint64 hash)
 	return (guint)(left * n_shards >> KMT_INPUT_HASH_SPARE_BITS);
 }
 
-/* Shift of index in KmtMatchEvent.tail. */
-#define KMT_MATCH_TAIL_INDEX_SHIFT (G_BYTE_ORDER == G_LITTLE_ENDIAN ? 0 : 48)
-
 /* The end of a queue, which a loop that appends records keeps in registers. */
 typedef struct {
 	guint64 seed;
 	KmtMatchEvent *item;   /* with one shard: the next free event */
 	KmtMatchEvent **alloc; /* the next free element of order->allocs */
-	guint64 n;	       /* number of events */
+	guint64 n;	       /* with several shards: the number of events */
 } KmtMatchQueueEnd;
 
 static inline KmtMatchQueueEnd
@@ -142,9 +142,11 @@ kmt_match_shard_queue_end(const KmtMatchShardQueue *queue)
 }
 
 static inline void kmt_match_shard_queue_set_end(KmtMatchShardQueue *queue,
-						 const KmtMatchQueueEnd *end)
+						 const KmtMatchQueueEnd *end,
+						 gboolean one_shard)
 {
-	queue->n = (guint)end->n;
+	queue->n = (guint)(one_shard ? (guint64)(end->item - queue->items)
+				     : end->n);
 	queue->n_allocs = (guint)(end->alloc - queue->order->allocs);
 }
 
@@ -158,31 +160,31 @@ kmt_match_shard_queue_put(KmtMatchShardQueue *queue, KmtMatchQueueEnd *end,
 			  const KmtInputRawEvent *event, gint64 now, guint file,
 			  gboolean one_shard)
 {
-	guint32 head = kmt_input_record_head(event);
 	guint64 hash =
 		kmt_input_address_hash(end->seed, event->ptr, event->type_id);
-	KmtMatchEvent *item = end->item++;
+	KmtMatchEvent *item = end->item;
+	guint16 op_and_type;
 
+	memcpy(&op_and_type, event, sizeof(op_and_type));
 	if (!one_shard) {
 		item = queue->next[kmt_match_shard_of(queue->n_shards, hash)]++;
-		queue->order->items[end->n] = item;
+		item->index = (guint16)end->n;
+		queue->order->items[end->n++] = item;
 	}
 	item->event = event;
 	item->now = now;
 	item->hash = hash;
+	item->file = (guint16)file;
+	/* Keep the compiler from combining this store and the next one, because
+	 * the combination takes 2 instructions more than the two stores. */
+	__asm__("" : "+m"(item->file));
 	/* op of a DEFER: see mark_defers(). */
-	if (G_BYTE_ORDER == G_LITTLE_ENDIAN) {
-		item->state = head << 16 | file;
-	} else {
-		item->file = (guint16)file;
-		item->op = event->event_id;
-		item->type = event->type_id;
-	}
-	item->tail = end->n << KMT_MATCH_TAIL_INDEX_SHIFT;
-	end->n++;
+	item->op_and_type = op_and_type;
+	item->flag = FALSE;
 	/* Without a branch, because the event type cannot be predicted. */
 	*end->alloc = item;
-	end->alloc += head & 1;
+	end->alloc += GUINT16_FROM_LE(op_and_type) & 1;
+	end->item++;
 }
 
 #endif

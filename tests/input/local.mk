@@ -29,3 +29,9 @@ tests_input_slab_table_unit_SOURCES = $(KMT_INPUT_FIXTURE) \
 	tests/input/slab-table-unit.c
 tests_input_slab_table_unit_LDADD = $(KMT_SLAB_LIBS)
 TESTS += tests/input/slab-table-unit
+
+check_PROGRAMS += tests/input/record-reader-unit
+tests_input_record_reader_unit_SOURCES = $(KMT_INPUT_FIXTURE) \
+	tests/input/record-reader-unit.c
+tests_input_record_reader_unit_LDADD = $(KMT_MATCH_LIBS)
+TESTS += tests/input/record-reader-unit

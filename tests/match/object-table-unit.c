@@ -217,6 +217,8 @@ static void test_table_hash_of_unused_places(void)
 	g_assert_true(e == kmt_match_table_move_home(&table, 0));
 	g_assert_null(
 		kmt_match_table_find(&table, 0, KMT_INPUT_NAMESPACE_PERCPU));
+	g_assert_null(
+		kmt_match_table_find(&table, 0, KMT_INPUT_NAMESPACE_SLAB));
 	g_assert_cmphex(kmt_match_entry_address(&table, e), ==, ptr);
 	kmt_match_table_clear(&table);
 }
