@@ -87,7 +87,7 @@ gboolean kmt_class_stats_flush(KmtClassStats *stats);
  * @exact is that of kmt_counters_step().
  */
 static inline __attribute__((always_inline)) void
-kmt_class_stats_step(KmtClassStats *stats, guint is_alloc, guint flag,
+kmt_class_stats_step(KmtClassStats *stats, gsize is_alloc, guint flag,
 		     gint64 now, gboolean exact)
 {
 	const guint64 change = stats->change[is_alloc];

@@ -390,7 +390,8 @@ static inline guint32 kmt_match_usual_state(const KmtMatchEvent *item)
 /* The decision of kmt_match_fast_path() about an event. The local variable of a
  * loop, which the compiler keeps in registers. */
 typedef struct {
-	guint is_alloc;	    /* 1: ALLOC; 0: FREE */
+	gsize is_alloc; /* 1: ALLOC; 0: FREE; with the width of an index, which
+			 * saves a consumer an instruction */
 	guint32 class_id;   /* allocation class of the object */
 	gint64 alloc_time;  /* FREE: merged time of the allocation in ns */
 	guint16 alloc_file; /* FREE: file index of the allocation */
