@@ -17,14 +17,15 @@ static void flush_classes(KmtAccounting *accounting)
 	KmtAggregate *aggregate = accounting->aggregate;
 	guint32 i;
 
-	for (i = 0; i < accounting->n_class_stats; i++) {
+	for (i = 0; i < accounting->n_known; i++) {
 		KmtClassStats *stats = &accounting->class_stats[i];
+		guint64 bytes_req = kmt_accounting_bytes_req(accounting, stats);
 
-		if (stats->bytes_alloc < stats->bytes_req)
-			aggregate->short_allocs +=
-				kmt_class_stats_allocs(stats);
+		if (stats->bytes_alloc < bytes_req)
+			aggregate->short_allocs += stats->records[1];
 		if (stats->counters)
-			aggregate->overflowed |= kmt_class_stats_flush(stats);
+			aggregate->overflowed |=
+				kmt_class_stats_flush(stats, bytes_req);
 	}
 	accounting->unflushed = 0;
 }
@@ -41,8 +42,8 @@ static BasicBlock begin_block(KmtAccounting *accounting,
 	return (BasicBlock){accounting, matched, accounting->class_stats};
 }
 
-static inline void step(gpointer user, KmtMatchEvent *item,
-			const KmtMatchDecision *d)
+static inline __attribute__((always_inline)) void
+step(gpointer user, KmtMatchEvent *item, const KmtMatchDecision *d)
 {
 	const BasicBlock *block = user;
 
@@ -50,8 +51,8 @@ static inline void step(gpointer user, KmtMatchEvent *item,
 			     d->flag, item->now, FALSE);
 }
 
-static inline void exact_step(gpointer user, KmtMatchEvent *item,
-			      const KmtMatchDecision *d)
+static inline __attribute__((always_inline)) void
+exact_step(gpointer user, KmtMatchEvent *item, const KmtMatchDecision *d)
 {
 	const BasicBlock *block = user;
 
