@@ -35,14 +35,15 @@ typedef struct {
 	const KmtAggregateOptions *options;
 	KmtAggregate *aggregate;
 	const KmtMatchPipeline *pipeline;
-	gboolean basic;	     /* compute basic statistics only */
-	gboolean counts_all; /* no filter: count all FREE records */
-	gboolean started;    /* a record was read */
-	gint64 origin;	     /* merged time of the first record, ns */
-	gint64 start;	     /* first moment of the span, merged time, ns */
-	gint64 stop;	     /* last moment of the span, merged time, ns */
-	gboolean inside;     /* the span has begun */
-	gboolean ended;	     /* a record after the span was read */
+	gboolean basic;	      /* compute basic statistics only */
+	gboolean has_details; /* an option needs details of the groups */
+	gboolean counts_all;  /* no filter: count all FREE records */
+	gboolean started;     /* a record was read */
+	gint64 origin;	      /* merged time of the first record, ns */
+	gint64 start;	      /* first moment of the span, merged time, ns */
+	gint64 stop;	      /* last moment of the span, merged time, ns */
+	gboolean inside;      /* the span has begun */
+	gboolean ended;	      /* a record after the span was read */
 	gboolean live_overflowed; /* live bytes exceeded 2^64 - 1 */
 	guint window;		  /* index of the current window */
 	gint64 window_end; /* last moment of the current window, merged time;
@@ -60,9 +61,13 @@ typedef struct {
 	KmtFindingSlot
 		finding_slots[64];  /* cache of recently counted findings */
 	KmtClassStats *class_stats; /* n_class_stats entries, by class_id */
+	KmtClassInfo *class_infos;  /* as many entries, by class_id */
+	KmtDetail **class_details;  /* with has_details: as many entries, by
+				     * class_id; the details of the group, or
+				     * NULL: the filter excludes the class */
 	guint32 n_class_stats;
-	gpointer class_block; /* the allocation that contains class_stats */
-	gsize class_room;     /* number of entries for which it has room */
+	gsize class_room;     /* number of entries for which there is room */
+	gpointer stats_block; /* the allocation that contains class_stats */
 	guint32 n_known;      /* the classes below this number are included in
 			       * max_bytes_alloc and, in basic statistics, are
 			       * initialised */
@@ -85,8 +90,8 @@ typedef struct {
  */
 void kmt_accounting_add(KmtAccounting *accounting, guint32 class_id);
 
-/* Make room in class_stats for the classes below @needed, at addresses that are
- * aligned to cache lines. */
+/* Make room in class_stats and class_infos for the classes below @needed. No
+ * entry of class_stats is in two cache lines. */
 void kmt_accounting_reserve(KmtAccounting *accounting, guint32 needed);
 
 /*
@@ -104,9 +109,50 @@ static inline KmtClassStats *kmt_accounting_class(KmtAccounting *accounting,
 						  guint32 class_id)
 {
 	if (G_UNLIKELY(class_id >= accounting->n_class_stats ||
-		       !accounting->class_stats[class_id].is_initialised))
+		       !accounting->class_infos[class_id].is_initialised))
 		kmt_accounting_add(accounting, class_id);
 	return &accounting->class_stats[class_id];
+}
+
+/* Return the number of a class. */
+static inline guint32 kmt_accounting_class_id(const KmtAccounting *accounting,
+					      const KmtClassStats *stats)
+{
+	return (guint32)(stats - accounting->class_stats);
+}
+
+static inline KmtClassInfo *kmt_accounting_info(const KmtAccounting *accounting,
+						const KmtClassStats *stats)
+{
+	return &accounting->class_infos[stats - accounting->class_stats];
+}
+
+/* Return the counters of the kind of a class. */
+static inline KmtCounters *kmt_accounting_kind(KmtAccounting *accounting,
+					       const KmtClassStats *stats)
+{
+	return &accounting->kinds[kmt_accounting_info(accounting, stats)->kind];
+}
+
+/* Return the requested bytes of the allocations of a class. */
+static inline guint64 kmt_accounting_bytes_req(const KmtAccounting *accounting,
+					       const KmtClassStats *stats)
+{
+	return kmt_match_keys_size_of_class(
+		       accounting->aggregate->keys,
+		       kmt_accounting_class_id(accounting, stats))
+		.req;
+}
+
+/* Return the details of the group of a class; NULL: no option needs details, or
+ * the filter excludes the class. */
+static inline KmtDetail *kmt_accounting_detail(const KmtAccounting *accounting,
+					       const KmtClassStats *stats)
+{
+	return accounting->has_details
+		       ? accounting->class_details[stats -
+						   accounting->class_stats]
+		       : NULL;
 }
 
 /*

@@ -467,6 +467,7 @@ KmtAggregate *kmt_aggregate_new(const KmtInputCapture *capture,
 				    .options = options,
 				    .aggregate = aggregate,
 				    .basic = is_basic(options),
+				    .has_details = options->lifetimes,
 				    .counts_all =
 					    !kmt_filter_is_set(options->filter),
 				    .inside = is_basic(options)};
@@ -487,7 +488,9 @@ KmtAggregate *kmt_aggregate_new(const KmtInputCapture *capture,
 	kmt_match_pipeline_run(pipeline);
 	finish(&accounting, pipeline);
 	note_owners(aggregate, capture, parts);
-	g_free(accounting.class_block);
+	g_free(accounting.stats_block);
+	g_free(accounting.class_infos);
+	g_free(accounting.class_details);
 	if (accounting.touched)
 		g_array_unref(accounting.touched);
 	return aggregate;

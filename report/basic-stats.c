@@ -17,14 +17,15 @@ static void flush_classes(KmtAccounting *accounting)
 	KmtAggregate *aggregate = accounting->aggregate;
 	guint32 i;
 
-	for (i = 0; i < accounting->n_class_stats; i++) {
+	for (i = 0; i < accounting->n_known; i++) {
 		KmtClassStats *stats = &accounting->class_stats[i];
+		guint64 bytes_req = kmt_accounting_bytes_req(accounting, stats);
 
-		if (stats->bytes_alloc < stats->bytes_req)
-			aggregate->short_allocs +=
-				kmt_class_stats_allocs(stats);
+		if (stats->bytes_alloc < bytes_req)
+			aggregate->short_allocs += stats->records[1];
 		if (stats->counters)
-			aggregate->overflowed |= kmt_class_stats_flush(stats);
+			aggregate->overflowed |=
+				kmt_class_stats_flush(stats, bytes_req);
 	}
 	accounting->unflushed = 0;
 }
@@ -41,8 +42,8 @@ static BasicBlock begin_block(KmtAccounting *accounting,
 	return (BasicBlock){accounting, matched, accounting->class_stats};
 }
 
-static inline void step(gpointer user, KmtMatchEvent *item,
-			const KmtMatchDecision *d)
+static inline __attribute__((always_inline)) void
+step(gpointer user, KmtMatchEvent *item, const KmtMatchDecision *d)
 {
 	const BasicBlock *block = user;
 
@@ -50,8 +51,8 @@ static inline void step(gpointer user, KmtMatchEvent *item,
 			     d->flag, item->now, FALSE);
 }
 
-static inline void exact_step(gpointer user, KmtMatchEvent *item,
-			      const KmtMatchDecision *d)
+static inline __attribute__((always_inline)) void
+exact_step(gpointer user, KmtMatchEvent *item, const KmtMatchDecision *d)
 {
 	const BasicBlock *block = user;
 
@@ -59,27 +60,48 @@ static inline void exact_step(gpointer user, KmtMatchEvent *item,
 			     d->flag, item->now, TRUE);
 }
 
-/* Count a record that is matched, unless a slow event has its effect. */
-static void count_item(const BasicBlock *block, const KmtMatchEvent *item)
+/* Count a record that is matched, unless a slow event has its effect. @exact is
+ * that of kmt_counters_step(). */
+static inline __attribute__((always_inline)) void
+count_item(const BasicBlock *block, const KmtMatchEvent *item, gboolean exact)
 {
-	if (item->op != KMT_MATCH_STEP_NONE)
+	if (G_LIKELY(item->op != KMT_MATCH_STEP_NONE))
 		kmt_class_stats_step(&block->class_stats[item->class_id],
-				     item->op & 1, item->flag, item->now, TRUE);
+				     item->op & 1, item->flag, item->now,
+				     exact);
 	else if (item->event->event_id == KMEMTRACE_EVENT_FREE)
 		block->accounting->free_records[item->type]++;
 }
 
-static void slow(gpointer user, const KmtMatchSlowEvent *events, guint n,
-		 const KmtMatchEvent *item)
+static G_GNUC_NO_INLINE void count_slow_events(const BasicBlock *block,
+					       const KmtMatchSlowEvent *events,
+					       guint n)
 {
-	const BasicBlock *block = user;
 	guint i;
 
 	for (i = 0; i < n; i++)
 		kmt_detailed_slow_event(block->accounting, block->matched,
 					&events[i]);
+}
+
+static inline __attribute__((always_inline)) void
+slow(gpointer user, const KmtMatchSlowEvent *events, guint n,
+     const KmtMatchEvent *item)
+{
+	if (n)
+		count_slow_events(user, events, n);
 	if (item)
-		count_item(block, item);
+		count_item(user, item, FALSE);
+}
+
+static inline __attribute__((always_inline)) void
+exact_slow(gpointer user, const KmtMatchSlowEvent *events, guint n,
+	   const KmtMatchEvent *item)
+{
+	if (n)
+		count_slow_events(user, events, n);
+	if (item)
+		count_item(user, item, TRUE);
 }
 
 void kmt_basic_block(KmtAccounting *accounting, KmtMatchShard *shard,
@@ -87,7 +109,7 @@ void kmt_basic_block(KmtAccounting *accounting, KmtMatchShard *shard,
 		     const KmtMatchedBlock *matched)
 {
 	static const KmtMatchBlockOps ops = {step, slow},
-				      exact_ops = {exact_step, slow};
+				      exact_ops = {exact_step, exact_slow};
 	BasicBlock block = begin_block(accounting, matched);
 
 	if (kmt_accounting_may_exceed(accounting, matched))
@@ -102,7 +124,7 @@ void kmt_basic_steps(KmtAccounting *accounting, const KmtMatchedBlock *matched,
 	const BasicBlock block = begin_block(accounting, matched);
 
 	for (; from < to; from++)
-		count_item(&block, matched->items[from]);
+		count_item(&block, matched->items[from], TRUE);
 }
 
 void kmt_basic_groups(KmtAccounting *accounting)

@@ -88,18 +88,40 @@ static int compare_addresses(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/*
+ * Return the call sites of all classes. A call site may have several classes,
+ * for example one for each kind and size. An array of recent call sites finds
+ * most of these again in 20 instead of 110 instructions.
+ */
+static KmtMatchIntern *find_sites(const KmtMatchKeys *keys)
+{
+	enum { RECENT_BITS = 10 };
+	const guint64 *recent[1 << RECENT_BITS] = {NULL};
+	KmtMatchIntern *sites = kmt_match_intern_new(1);
+	guint32 i;
+
+	for (i = 0; i < keys->classes->n; i++) {
+		const guint64 *site = kmt_match_keys_site_of_class(keys, i);
+		const guint64 **slot =
+			&recent[*site * G_GUINT64_CONSTANT(
+						0x9e3779b97f4a7c15) >>
+				(64 - RECENT_BITS)];
+
+		if (*slot && **slot == *site)
+			continue;
+		*slot = site;
+		kmt_match_intern_get(sites, site);
+	}
+	return sites;
+}
+
 static void check_symbols(const KmtSymbolizer *symbolizer,
 			  const KmtMatchKeys *keys, GPtrArray *warnings)
 {
-	/* A call site may have several classes, for example one for each kind
-	 * and size. Check each address once. */
-	g_autoptr(KmtMatchIntern) sites = kmt_match_intern_new(1);
+	g_autoptr(KmtMatchIntern) sites = find_sites(keys);
 	g_autofree guint64 *addresses = NULL;
 	guint32 i, n;
 
-	for (i = 0; i < keys->classes->n; i++)
-		kmt_match_intern_get(sites,
-				     kmt_match_keys_site_of_class(keys, i));
 	n = sites->n;
 	addresses = g_new(guint64, MAX(n, 1));
 	for (i = 0; i < n; i++)

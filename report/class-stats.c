@@ -14,26 +14,24 @@ static gboolean add_times(guint64 *sum, guint64 n, guint64 bytes)
 	return __builtin_add_overflow(*sum, product, sum) || over;
 }
 
-gboolean kmt_class_stats_add_to(const KmtClassStats *stats,
+gboolean kmt_class_stats_add_to(const KmtClassStats *stats, guint64 bytes_req,
 				KmtCounters *counters)
 {
-	guint64 frees = kmt_class_stats_frees(stats);
-	guint64 allocs = kmt_class_stats_allocs(stats);
+	guint64 frees = stats->records[0], allocs = stats->records[1];
 	gboolean over;
 
 	counters->frees += frees;
 	counters->allocs += allocs;
-	counters->closed_req += frees * stats->bytes_req;
-	counters->cross_cpu_frees += stats->records[KMT_EFFECT_CROSS_FREE];
-	counters->remote_node_allocs += stats->records[KMT_EFFECT_REMOTE_ALLOC];
-	over = add_times(&counters->bytes_req, allocs, stats->bytes_req);
+	counters->closed_req += frees * bytes_req;
+	over = add_times(&counters->bytes_req, allocs, bytes_req);
 	over |= add_times(&counters->bytes_alloc, allocs, stats->bytes_alloc);
 	return over;
 }
 
-gboolean kmt_class_stats_flush(KmtClassStats *stats)
+gboolean kmt_class_stats_flush(KmtClassStats *stats, guint64 bytes_req)
 {
-	gboolean over = kmt_class_stats_add_to(stats, stats->counters);
+	gboolean over =
+		kmt_class_stats_add_to(stats, bytes_req, stats->counters);
 
 	memset(stats->records, 0, sizeof(stats->records));
 	return over;

@@ -14,21 +14,10 @@
 #define KMT_CLASS_MAX_RECORDS G_MAXUINT32
 #endif
 
-/*
- * The effects of a record that the matcher decided without a slow event:
- * indexes of KmtClassStats.records. An index is the sum of is_alloc and 2 *
- * flag of KmtMatchDecision.
- */
-enum {
-	KMT_EFFECT_FREE,
-	KMT_EFFECT_ALLOC,
-	KMT_EFFECT_CROSS_FREE,	 /* a free by another CPU */
-	KMT_EFFECT_REMOTE_ALLOC, /* an allocation on another node */
-	KMT_N_EFFECTS
-};
-
 /* The figures of one allocation class: the allocations with the same
- * KmtMatchKey and the same sizes. */
+ * KmtMatchKey and the same sizes. An event reads all fields. A cache line has
+ * the figures of two classes; a line for each class would take a fifth more
+ * memory in a capture with stacks, which may have millions of classes. */
 typedef struct {
 	KmtCounters *
 		counters; /* the group's; NULL: the filter excludes the class */
@@ -37,38 +26,27 @@ typedef struct {
 				      * by an ALLOC [1], modulo 2^64 */
 		guint64 bytes_alloc; /* equals change[0] */
 	};
-	guint32 records[KMT_N_EFFECTS]; /* numbers of records by effect since
-					 * kmt_class_stats_flush() */
-	guint64 bytes_req;
-	KmtDetail *detail; /* the group's; NULL: no option needs details */
-	guint32 group;	   /* KMT_NO_GROUP: the filter excludes the class */
-	guint8 kind;	   /* KmtKind, never SLAB */
+	guint32 records[2]; /* numbers of FREE [0] and of ALLOC records [1]
+			     * since kmt_class_stats_flush() */
+} KmtClassStats;
+G_STATIC_ASSERT(sizeof(KmtClassStats) == 32 || sizeof(void *) < 8);
+
+/* The properties of a class that the basic statistics rarely need. The size is
+ * in KmtMatchClass. */
+typedef struct {
+	guint32 group; /* KMT_NO_GROUP: the filter excludes the class */
+	guint8 kind;   /* KmtKind, never SLAB */
 	guint8 is_initialised;
 	guint8 is_touched; /* detailed statistics: the class is in
 			    * KmtAccounting.touched, or the filter excludes it
 			    */
-} __attribute__((aligned(64))) KmtClassStats;
-G_STATIC_ASSERT(sizeof(KmtClassStats) == 64);
-
-/* Return the numbers of ALLOC and of FREE records of a class since
- * kmt_class_stats_flush(). */
-static inline guint64 kmt_class_stats_allocs(const KmtClassStats *stats)
-{
-	return (guint64)stats->records[KMT_EFFECT_ALLOC] +
-	       stats->records[KMT_EFFECT_REMOTE_ALLOC];
-}
-
-static inline guint64 kmt_class_stats_frees(const KmtClassStats *stats)
-{
-	return (guint64)stats->records[KMT_EFFECT_FREE] +
-	       stats->records[KMT_EFFECT_CROSS_FREE];
-}
+} KmtClassInfo;
 
 /*
- * Add the numbers of records of a class to counters that include the class.
- * Return whether a sum exceeds 2^64 - 1.
+ * Add the numbers of records of a class, whose requests have @bytes_req bytes,
+ * to counters that include the class. Return whether a sum exceeds 2^64 - 1.
  */
-gboolean kmt_class_stats_add_to(const KmtClassStats *stats,
+gboolean kmt_class_stats_add_to(const KmtClassStats *stats, guint64 bytes_req,
 				KmtCounters *counters);
 
 /*
@@ -76,25 +54,37 @@ gboolean kmt_class_stats_add_to(const KmtClassStats *stats,
  * counters of its group, and set them to 0. Return whether a sum exceeds
  * 2^64 - 1.
  */
-gboolean kmt_class_stats_flush(KmtClassStats *stats);
+gboolean kmt_class_stats_flush(KmtClassStats *stats, guint64 bytes_req);
+
+/* Count the flag of KmtMatchDecision of one record: an allocation on another
+ * node, or a free by another CPU. */
+static inline void kmt_counters_add_flag(KmtCounters *counters, gsize is_alloc,
+					 guint flag)
+{
+	/* Without a branch, because the event type cannot be predicted. */
+	counters->remote_node_allocs += flag & is_alloc;
+	counters->cross_cpu_frees += flag & !is_alloc;
+}
 
 /*
  * Count one record whose step the matcher decided without a slow event, at
  * merged time @now, in ns. @flag is that of KmtMatchDecision. Figures that
  * depend only on the number of records of a class are computed from the numbers
- * by effect at the end.
+ * by type at the end.
  *
  * @exact is that of kmt_counters_step().
  */
 static inline __attribute__((always_inline)) void
-kmt_class_stats_step(KmtClassStats *stats, guint is_alloc, guint flag,
+kmt_class_stats_step(KmtClassStats *stats, gsize is_alloc, guint flag,
 		     gint64 now, gboolean exact)
 {
 	const guint64 change = stats->change[is_alloc];
 	KmtCounters *counters = stats->counters, *kind = counters->parent,
 		    *parent = kind->parent;
 
-	stats->records[is_alloc + 2 * flag]++;
+	stats->records[is_alloc]++;
+	if (flag)
+		kmt_counters_add_flag(counters, is_alloc, flag);
 	kmt_counters_save_peak(counters);
 	kmt_counters_step(counters, !is_alloc, change, now, exact);
 	/* Increment under a condition: gcc would store the sum of the epoch and

@@ -13,36 +13,36 @@
 /* Count the short allocations among the records of a class. They are a finding,
  * so the filter does not apply. */
 static void count_short_allocs(KmtAccounting *accounting,
-			       const KmtClassStats *stats)
+			       const KmtClassStats *stats, guint64 bytes_req)
 {
-	if (stats->bytes_alloc < stats->bytes_req)
-		accounting->aggregate->short_allocs +=
-			kmt_class_stats_allocs(stats);
+	if (stats->bytes_alloc < bytes_req)
+		accounting->aggregate->short_allocs += stats->records[1];
 }
 
 /* Add the records of a class to all sums, and set their numbers to 0. */
 static void flush_class(KmtAccounting *accounting, KmtClassStats *stats)
 {
 	KmtAggregate *aggregate = accounting->aggregate;
+	KmtClassInfo *info = kmt_accounting_info(accounting, stats);
+	KmtDetail *detail = kmt_accounting_detail(accounting, stats);
+	guint64 bytes_req = kmt_accounting_bytes_req(accounting, stats);
 
 	/* The sums of a kind include those of its groups, so it suffices to
 	 * check the sums of the kind for overflow. */
-	aggregate->overflowed |=
-		kmt_class_stats_add_to(stats, &accounting->kinds[stats->kind]);
+	aggregate->overflowed |= kmt_class_stats_add_to(
+		stats, bytes_req, kmt_accounting_kind(accounting, stats));
 	if (!accounting->options->filter->lifetime)
-		count_short_allocs(accounting, stats);
+		count_short_allocs(accounting, stats, bytes_req);
 	if (aggregate->history)
 		kmt_detailed_history_add(accounting, stats);
 	if (accounting->inside) {
-		accounting->free_records[stats->kind] +=
-			kmt_class_stats_frees(stats);
-		if (stats->detail)
-			kmt_histogram_add(&stats->detail->sizes,
-					  stats->bytes_req,
-					  kmt_class_stats_allocs(stats));
+		accounting->free_records[info->kind] += stats->records[0];
+		if (detail)
+			kmt_histogram_add(&detail->sizes, bytes_req,
+					  stats->records[1]);
 	}
-	kmt_class_stats_flush(stats);
-	stats->is_touched = FALSE;
+	kmt_class_stats_flush(stats, bytes_req);
+	info->is_touched = FALSE;
 }
 
 void kmt_detailed_flush(KmtAccounting *accounting)
@@ -63,9 +63,11 @@ void kmt_detailed_flush_excluded(KmtAccounting *accounting)
 	for (i = 0; i < accounting->n_class_stats; i++) {
 		KmtClassStats *stats = &accounting->class_stats[i];
 
-		if (stats->counters)
+		if (!accounting->class_infos[i].is_initialised ||
+		    stats->counters)
 			continue;
-		count_short_allocs(accounting, stats);
+		count_short_allocs(accounting, stats,
+				   kmt_accounting_bytes_req(accounting, stats));
 		memset(stats->records, 0, sizeof(stats->records));
 	}
 }
@@ -96,23 +98,25 @@ void kmt_detailed_grow(const KmtGroups *groups, guint32 group, guint n)
 
 static void append_touched(KmtAccounting *accounting, KmtClassStats *stats)
 {
-	guint32 class_id = (guint32)(stats - accounting->class_stats);
+	guint32 class_id = kmt_accounting_class_id(accounting, stats);
 
 	g_array_append_val(accounting->touched, class_id);
-	stats->is_touched = TRUE;
+	kmt_accounting_info(accounting, stats)->is_touched = TRUE;
 }
 
 void kmt_detailed_touch(KmtAccounting *accounting, KmtClassStats *stats)
 {
-	if (stats->is_touched || accounting->basic)
+	KmtClassInfo *info = kmt_accounting_info(accounting, stats);
+
+	if (info->is_touched || accounting->basic)
 		return;
 	if (!stats->counters) {
-		stats->is_touched = TRUE;
+		info->is_touched = TRUE;
 		return;
 	}
 	append_touched(accounting, stats);
-	if (stats->detail)
-		kmt_detailed_grow(accounting->aggregate->groups, stats->group,
+	if (accounting->options->lifetimes)
+		kmt_detailed_grow(accounting->aggregate->groups, info->group,
 				  accounting->window);
 	if (accounting->aggregate->history &&
 	    kmt_detailed_history_enter(accounting, stats)) {

@@ -21,13 +21,14 @@ static void add_kind(Targets *t, KmtAccounting *accounting, KmtKind kind)
 /* Return the figures that include the objects of a class. */
 static Targets targets_of(KmtAccounting *accounting, const KmtClassStats *stats)
 {
+	const KmtClassInfo *info = kmt_accounting_info(accounting, stats);
 	Targets t = {.n = 1};
 
 	t.figures[0] = kmt_groups_add_deferred(accounting->aggregate->groups,
-					       stats->group);
+					       info->group);
 	t.epochs[0] = stats->counters->parent->epoch;
-	add_kind(&t, accounting, (KmtKind)stats->kind);
-	if (kmt_kind_is_slab(stats->kind))
+	add_kind(&t, accounting, (KmtKind)info->kind);
+	if (kmt_kind_is_slab(info->kind))
 		add_kind(&t, accounting, KMT_KIND_SLAB);
 	return t;
 }

@@ -12,12 +12,14 @@
 static KmtHistoryEvent event_of(const KmtAccounting *accounting,
 				const KmtClassStats *stats)
 {
+	const KmtClassInfo *info = kmt_accounting_info(accounting, stats);
+
 	return (KmtHistoryEvent){
-		.class_id = (guint32)(stats - accounting->class_stats),
-		.group = stats->group,
-		.kind = stats->kind,
-		.epoch = accounting->kinds[stats->kind].epoch,
-		.bytes_req = stats->bytes_req,
+		.class_id = kmt_accounting_class_id(accounting, stats),
+		.group = info->group,
+		.kind = info->kind,
+		.epoch = accounting->kinds[info->kind].epoch,
+		.bytes_req = kmt_accounting_bytes_req(accounting, stats),
 		.bytes_alloc = stats->bytes_alloc,
 		.inside = accounting->inside,
 	};
@@ -38,8 +40,7 @@ void kmt_detailed_history_add(KmtAccounting *accounting,
 	const KmtHistoryEvent event = event_of(accounting, stats);
 
 	kmt_history_add(accounting->aggregate->history, &event,
-			kmt_class_stats_allocs(stats),
-			kmt_class_stats_frees(stats));
+			stats->records[1], stats->records[0]);
 }
 
 void kmt_detailed_history_alloc(KmtAccounting *accounting,

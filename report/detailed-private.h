@@ -77,8 +77,10 @@ static inline void kmt_detailed_count_cross(KmtAccounting *accounting,
 {
 	KmtAggregate *aggregate = accounting->aggregate;
 
-	if (kmt_cross_cpu_add(aggregate->cross, (KmtKind)stats->kind,
-			      alloc_file, free_file, stats->bytes_alloc))
+	if (kmt_cross_cpu_add(
+		    aggregate->cross,
+		    (KmtKind)kmt_accounting_info(accounting, stats)->kind,
+		    alloc_file, free_file, stats->bytes_alloc))
 		aggregate->overflowed = TRUE;
 	if (alloc_file != free_file)
 		kmt_detailed_count_pair(accounting, stats, free_site);

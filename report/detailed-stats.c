@@ -29,14 +29,14 @@ static KmtClassStats *find_class(KmtAccounting *accounting, guint32 class_id)
 static void account_alloc(KmtAccounting *accounting, const KmtClassStats *stats,
 			  gint64 now, gboolean remote)
 {
-	KmtCounters *kind = &accounting->kinds[stats->kind];
+	KmtCounters *kind = kmt_accounting_kind(accounting, stats);
+	guint64 bytes_req = kmt_accounting_bytes_req(accounting, stats);
 
 	kmt_counters_save_peak(stats->counters);
-	kmt_counters_alloc(stats->counters, stats->bytes_req,
-			   stats->bytes_alloc, now);
+	kmt_counters_alloc(stats->counters, bytes_req, stats->bytes_alloc, now);
 	/* The sums of a kind include those of its groups, so it suffices to
 	 * check the sums of the kind for overflow. */
-	if (G_UNLIKELY(kind->bytes_req + stats->bytes_req < stats->bytes_req ||
+	if (G_UNLIKELY(kind->bytes_req + bytes_req < bytes_req ||
 		       kind->bytes_alloc + stats->bytes_alloc <
 			       stats->bytes_alloc))
 		accounting->aggregate->overflowed = TRUE;
@@ -45,7 +45,7 @@ static void account_alloc(KmtAccounting *accounting, const KmtClassStats *stats,
 	if (G_UNLIKELY(kmt_counters_live(kind) + stats->bytes_alloc <
 		       stats->bytes_alloc))
 		accounting->live_overflowed = TRUE;
-	if (kmt_counters_alloc(kind, stats->bytes_req, stats->bytes_alloc, now))
+	if (kmt_counters_alloc(kind, bytes_req, stats->bytes_alloc, now))
 		kmt_detailed_new_peak(accounting, kind);
 	if (kmt_counters_change(kind->parent, FALSE, stats->bytes_alloc, now))
 		kmt_detailed_new_peak(accounting, kind->parent);
@@ -58,12 +58,12 @@ static void account_alloc(KmtAccounting *accounting, const KmtClassStats *stats,
 /* Subtract an object from the live counters of its group and kinds. */
 static void account_close(KmtAccounting *accounting, const KmtClassStats *stats)
 {
-	KmtCounters *kind = &accounting->kinds[stats->kind];
+	KmtCounters *kind = kmt_accounting_kind(accounting, stats);
+	guint64 bytes_req = kmt_accounting_bytes_req(accounting, stats);
 
 	kmt_counters_save_peak(stats->counters);
-	kmt_counters_close(stats->counters, stats->bytes_req,
-			   stats->bytes_alloc);
-	kmt_counters_close(kind, stats->bytes_req, stats->bytes_alloc);
+	kmt_counters_close(stats->counters, bytes_req, stats->bytes_alloc);
+	kmt_counters_close(kind, bytes_req, stats->bytes_alloc);
 	kind->parent->headroom += stats->bytes_alloc;
 }
 
@@ -72,7 +72,7 @@ static void account_free(KmtAccounting *accounting, const KmtClassStats *stats,
 			 gboolean cross)
 {
 	kmt_counters_free(stats->counters, cross);
-	kmt_counters_free(&accounting->kinds[stats->kind], cross);
+	kmt_counters_free(kmt_accounting_kind(accounting, stats), cross);
 }
 
 /* ---- figures that an option selects ---- */
@@ -85,15 +85,20 @@ static void count_short_alloc(KmtAccounting *accounting,
 			      const KmtClassStats *stats)
 {
 	accounting->aggregate->short_allocs +=
-		stats->bytes_alloc < stats->bytes_req;
+		stats->bytes_alloc <
+		kmt_accounting_bytes_req(accounting, stats);
 }
 
 static void count_alloc(KmtAccounting *accounting, KmtClassStats *stats,
 			gint64 now, gboolean remote)
 {
+	KmtDetail *detail = kmt_accounting_detail(accounting, stats);
+
 	account_alloc(accounting, stats, now, remote);
-	if (accounting->inside && stats->detail)
-		kmt_histogram_add(&stats->detail->sizes, stats->bytes_req, 1);
+	if (accounting->inside && detail)
+		kmt_histogram_add(&detail->sizes,
+				  kmt_accounting_bytes_req(accounting, stats),
+				  1);
 }
 
 /* Count the allocation of an object that a lifetime filter selects. @now is the
@@ -159,6 +164,8 @@ static void detailed_free(KmtAccounting *accounting, KmtClassStats *stats,
 	const KmtFilter *filter = accounting->options->filter;
 	guint64 lifetime = kmt_detailed_lifetime(freed->alloc_time, freed->now);
 	gboolean cross = freed->alloc_file != freed->free_file;
+	const KmtClassInfo *info = kmt_accounting_info(accounting, stats);
+	KmtDetail *detail = kmt_accounting_detail(accounting, stats);
 
 	if (filter->lifetime) {
 		if (!accounting->inside ||
@@ -170,20 +177,18 @@ static void detailed_free(KmtAccounting *accounting, KmtClassStats *stats,
 	}
 	account_free(accounting, stats, cross);
 	if (accounting->basic)
-		accounting->slow_frees[stats->kind]++;
+		accounting->slow_frees[info->kind]++;
 	if (!accounting->inside)
 		return;
 	if (freed->is_deferred)
 		kmt_detailed_free_deferred(accounting, stats, freed->defer_time,
 					   freed->now);
-	if (stats->detail)
-		kmt_detailed_count_lifetime(accounting, stats->detail,
-					    lifetime);
+	if (detail)
+		kmt_detailed_count_lifetime(accounting, detail, lifetime);
 	if (accounting->aggregate->history)
-		kmt_history_free_object(accounting->aggregate->history,
-					stats->group, stats->kind,
-					freed->alloc_file, freed->free_file,
-					freed->free_site);
+		kmt_history_free_object(
+			accounting->aggregate->history, info->group, info->kind,
+			freed->alloc_file, freed->free_file, freed->free_site);
 	if (accounting->aggregate->cross)
 		kmt_detailed_count_cross(accounting, stats, freed->alloc_file,
 					 freed->free_file, freed->free_site);
@@ -284,8 +289,10 @@ static void count_live_object(KmtAccounting *accounting,
 	if (object->is_deferred && object->defer.time <= accounting->stop)
 		kmt_detailed_deferred_at_end(accounting, stats,
 					     object->defer.time, end);
-	else if (stats->detail)
-		kmt_histogram_add(&stats->detail->ages, age, 1);
+	else if (accounting->options->lifetimes)
+		kmt_histogram_add(
+			&kmt_accounting_detail(accounting, stats)->ages, age,
+			1);
 }
 
 void kmt_detailed_after_span(KmtAccounting *accounting,

@@ -35,12 +35,11 @@ static guint features_of(const KmtAccounting *accounting)
  */
 static ALWAYS_INLINE void change_live(KmtAccounting *accounting,
 				      const KmtClassStats *stats,
-				      guint is_alloc, gint64 now,
-				      guint features)
+				      KmtCounters *kind, gsize is_alloc,
+				      gint64 now, guint features)
 {
 	const gboolean exact = (features & EXACT) != 0;
 	const guint64 change = stats->change[is_alloc];
-	KmtCounters *kind = &accounting->kinds[stats->kind];
 	KmtCounters *parent = kind->parent;
 
 	kmt_counters_save_peak(stats->counters);
@@ -56,6 +55,15 @@ static ALWAYS_INLINE void change_live(KmtAccounting *accounting,
 		kmt_detailed_new_peak(accounting, parent);
 }
 
+/* Count an allocation on another node, or a free by another CPU. */
+static void count_flag(KmtAccounting *accounting, const KmtClassStats *stats,
+		       gsize is_alloc)
+{
+	kmt_counters_add_flag(stats->counters, is_alloc, 1);
+	kmt_counters_add_flag(kmt_accounting_kind(accounting, stats), is_alloc,
+			      1);
+}
+
 /* Account for a record of a class that is touched. Return whether it frees an
  * object that the filter does not exclude. */
 static ALWAYS_INLINE gboolean count_step(KmtAccounting *accounting,
@@ -63,20 +71,23 @@ static ALWAYS_INLINE gboolean count_step(KmtAccounting *accounting,
 					 const KmtMatchEvent *item,
 					 guint features)
 {
-	guint is_alloc = item->op & 1;
+	const KmtClassInfo *info = &accounting->class_infos[item->class_id];
+	KmtCounters *kind = &accounting->kinds[info->kind];
+	gsize is_alloc = item->op & 1;
 
-	stats->records[is_alloc + 2 * item->flag]++;
+	stats->records[is_alloc]++;
 	if (G_UNLIKELY(!stats->counters)) {
 		if (!is_alloc && accounting->inside)
-			accounting->free_records[stats->kind]++;
+			accounting->free_records[info->kind]++;
 		return FALSE;
 	}
+	if (G_UNLIKELY(item->flag))
+		count_flag(accounting, stats, is_alloc);
 	if (features & HISTORY)
 		kmt_history_change(&accounting->aggregate->history
 					    ->classes[item->class_id],
-				   accounting->kinds[stats->kind].epoch,
-				   2 * (guint64)is_alloc - 1);
-	change_live(accounting, stats, is_alloc, item->now, features);
+				   kind->epoch, 2 * (guint64)is_alloc - 1);
+	change_live(accounting, stats, kind, is_alloc, item->now, features);
 	return !is_alloc;
 }
 
@@ -121,7 +132,8 @@ static ALWAYS_INLINE guint count_order(KmtAccounting *accounting,
 			continue;
 		}
 		stats = &accounting->class_stats[item->class_id];
-		if (G_UNLIKELY(!stats->is_touched))
+		if (G_UNLIKELY(!accounting->class_infos[item->class_id]
+					.is_touched))
 			n_frees += first_step(accounting, item) != 0;
 		else
 			n_frees += count_step(accounting, stats, item,
@@ -141,15 +153,18 @@ static ALWAYS_INLINE void count_frees(KmtAccounting *accounting,
 		const KmtMatchEvent *item = frees[i];
 		const KmtClassStats *stats =
 			&accounting->class_stats[item->class_id];
+		const guint32 group =
+			accounting->class_infos[item->class_id].group;
 
 		if (features & DETAILS)
 			kmt_detailed_count_lifetime(
-				accounting, stats->detail,
+				accounting,
+				accounting->class_details[item->class_id],
 				kmt_detailed_lifetime(item->alloc_time,
 						      item->now));
 		if (features & HISTORY)
 			kmt_history_count_free(accounting->aggregate->history,
-					       stats->group, item->alloc_file,
+					       group, item->alloc_file,
 					       item->file,
 					       item->event->call_site);
 		if (features & CROSS)
@@ -187,19 +202,21 @@ static void count_selected(KmtAccounting *accounting,
 		stats = kmt_accounting_class(accounting, item->class_id);
 		if (item->op == KMT_MATCH_STEP_ALLOC)
 			accounting->aggregate->short_allocs +=
-				stats->bytes_alloc < stats->bytes_req;
+				stats->bytes_alloc <
+				kmt_accounting_bytes_req(accounting, stats);
 		lifetime = kmt_detailed_lifetime(item->alloc_time, item->now);
 		if (item->op == KMT_MATCH_STEP_ALLOC || !stats->counters ||
 		    !accounting->inside ||
 		    !kmt_detailed_has_lifetime(filter, lifetime))
 			continue;
 		kmt_detailed_touch(accounting, stats);
-		stats->records[kmt_detailed_is_remote(accounting,
-						      item->class_id,
-						      item->alloc_file)
-				       ? KMT_EFFECT_REMOTE_ALLOC
-				       : KMT_EFFECT_ALLOC]++;
-		stats->records[2 * item->flag]++;
+		stats->records[1]++;
+		if (kmt_detailed_is_remote(accounting, item->class_id,
+					   item->alloc_file))
+			count_flag(accounting, stats, 1);
+		stats->records[0]++;
+		if (item->flag)
+			count_flag(accounting, stats, 0);
 		count_frees(accounting, &item, 1,
 			    features_of(accounting) & (DETAILS | CROSS));
 	}

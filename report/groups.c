@@ -52,6 +52,15 @@ static gboolean chain_equal(gconstpointer user, guint32 number,
 	       memcmp(x->addresses, y->addresses, x->n * sizeof(guint64)) == 0;
 }
 
+/* Return whether two classes with the same key may have different groups. */
+static gboolean depend_on_size(const KmtGroupsOptions *o)
+{
+	return kmt_by_has(o->by, KMT_BY_SIZE) ||
+	       kmt_by_has(o->by, KMT_BY_CACHE) ||
+	       !kmt_filter_matches_size(o->filter, 0) ||
+	       !kmt_filter_matches_size(o->filter, G_MAXUINT64);
+}
+
 KmtGroups *kmt_groups_new(const KmtGroupsOptions *options,
 			  const KmtMatchKeys *match_keys)
 {
@@ -63,6 +72,9 @@ KmtGroups *kmt_groups_new(const KmtGroupsOptions *options,
 			   kmt_by_has(options->by, KMT_BY_CALLSITE);
 	groups->seed = kmt_hash_seed();
 	kmt_index_init(&groups->index, key_hash, key_equal);
+	if (!depend_on_size(options))
+		groups->recent =
+			g_new0(KmtGroupOfClass, 1 << KMT_GROUPS_RECENT_BITS);
 	groups->text_bytes = g_string_chunk_new(4096);
 	groups->texts = g_ptr_array_new();
 	kmt_index_init(&groups->text_index, text_hash, text_equal);
@@ -104,6 +116,7 @@ void kmt_groups_free(KmtGroups *groups)
 	g_free(groups->keys);
 	g_free(groups->details);
 	kmt_index_clear(&groups->index);
+	g_free(groups->recent);
 	g_string_chunk_free(groups->text_bytes);
 	g_ptr_array_unref(groups->texts);
 	kmt_index_clear(&groups->text_index);
@@ -161,7 +174,7 @@ static guint32 find_group(KmtGroups *groups, guint32 class_id,
 	return groups->n_groups++;
 }
 
-guint32 kmt_groups_of_class(KmtGroups *groups, guint32 class_id)
+static guint32 find_group_of_class(KmtGroups *groups, guint32 class_id)
 {
 	const KmtGroupsOptions *o = &groups->options;
 	KmtMatchKey key = kmt_match_keys_of_class(groups->match_keys, class_id);
@@ -174,6 +187,44 @@ guint32 kmt_groups_of_class(KmtGroups *groups, guint32 class_id)
 	    !kmt_filter_matches_size(o->filter, bytes.req))
 		return KMT_NO_GROUP;
 	return find_group(groups, class_id, &key, bytes.alloc);
+}
+
+/* Return the slot for the key of a class. A collision only costs time, so the
+ * hash needs no seed. */
+static KmtGroupOfClass *recent_slot(const KmtGroups *groups,
+				    const KmtMatchClass *class)
+{
+	guint64 hash = (class->call_site ^ (guint64) class->values << 32) *
+		       G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
+
+	return &groups->recent[hash >> (64 - KMT_GROUPS_RECENT_BITS)];
+}
+
+/*
+ * Most classes differ from an earlier one only in their size. With the cache of
+ * recent classes, the first record of a class takes 300 instructions less.
+ */
+guint32 kmt_groups_of_class(KmtGroups *groups, guint32 class_id)
+{
+	const KmtMatchClassTable *classes = groups->match_keys->classes;
+	const KmtMatchClass *class, *other;
+	KmtGroupOfClass *slot;
+
+	if (!groups->recent)
+		return find_group_of_class(groups, class_id);
+	class = kmt_match_class_of_number(classes, class_id);
+	slot = recent_slot(groups, class);
+	if (slot->class_number) {
+		other = kmt_match_class_of_number(classes,
+						  slot->class_number - 1);
+		if (other->call_site == class->call_site &&
+		    other->head == class->head &&
+		    other->values == class->values)
+			return slot->group;
+	}
+	*slot = (KmtGroupOfClass){class_id + 1,
+				  find_group_of_class(groups, class_id)};
+	return slot->group;
 }
 
 KmtDeferred *kmt_groups_add_deferred(KmtGroups *groups, guint32 group)

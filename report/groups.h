@@ -86,6 +86,15 @@ typedef struct {
 /* Number of groups in a chunk. The address of a chunk never changes. */
 #define KMT_GROUPS_CHUNK 256
 
+/* log2 of the number of slots of KmtGroups.recent. */
+#define KMT_GROUPS_RECENT_BITS 12
+
+/* A class and its group. */
+typedef struct {
+	guint32 class_number; /* number of the class plus 1; 0: unused slot */
+	guint32 group;	      /* KMT_NO_GROUP: the filter excludes the class */
+} KmtGroupOfClass;
+
 /* All groups of a report. */
 typedef struct {
 	KmtGroupsOptions options;
@@ -101,7 +110,10 @@ typedef struct {
 	guint32 n_deferred;
 	guint64 **keys; /* for each group its kind and values */
 	KmtIndex index; /* from keys to groups */
-	guint64 seed;	/* seed of the hashes */
+	/* A direct-mapped cache by the key of a class; NULL if the group also
+	 * depends on the size of a class. */
+	KmtGroupOfClass *recent;
+	guint64 seed; /* seed of the hashes */
 	/* Interned texts of values that are not numbers. */
 	GStringChunk *text_bytes;
 	GPtrArray *texts; /* const char *, stored in text_bytes */

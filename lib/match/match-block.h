@@ -51,13 +51,11 @@ static inline guint kmt_match_n_before_due(const KmtMatcher *m,
 	return n;
 }
 
-/* Pass the slow events of the shard to the consumer. */
-static inline void kmt_match_pass_slow(KmtMatchShard *shard,
+/* Pass the slow events of a block to the consumer. */
+static inline void kmt_match_pass_slow(KmtMatchShardBlock *block,
 				       const KmtMatchBlockOps *ops,
 				       gpointer user, const KmtMatchEvent *item)
 {
-	KmtMatchShardBlock *block = &shard->work->shard_blocks[shard->number];
-
 	if (!ops->slow)
 		return;
 	ops->slow(user,
@@ -129,11 +127,11 @@ kmt_match_block(KmtMatchShard *shard, KmtMatchPipelineBlock *work,
 		shard->item = item;
 		if (item == until) {
 			kmt_matcher_advance(m, item->now);
-			kmt_match_pass_slow(shard, ops, user, NULL);
+			kmt_match_pass_slow(shard_block, ops, user, NULL);
 			continue;
 		}
 		kmt_match_slow_path(m, e, item);
-		kmt_match_pass_slow(shard, ops, user, item);
+		kmt_match_pass_slow(shard_block, ops, user, item);
 		item++;
 		home++;
 		if (G_UNLIKELY(m->table.moved))

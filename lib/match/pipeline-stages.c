@@ -84,7 +84,7 @@ gboolean kmt_match_stage_merge(KmtMatchPipeline *p, KmtMatchPipelineBlock *work)
 static inline void store_step(gpointer user, KmtMatchEvent *item,
 			      const KmtMatchDecision *d)
 {
-	item->class_id = d->class_id;
+	item->class_id = (guint32)d->class_id;
 	item->alloc_time = d->alloc_time;
 	item->alloc_file = d->alloc_file;
 	item->flag = d->flag;

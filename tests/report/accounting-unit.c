@@ -18,8 +18,8 @@ static gboolean consists_of(const KmtClassStats *stats, guint8 value)
 	return i == sizeof(*stats);
 }
 
-/* Growth keeps the figures, clears those of new classes, aligns all to cache
- * lines, and uses no memory for classes far beyond the last one. */
+/* Growth keeps the figures, clears those of new classes, and uses no memory for
+ * classes far beyond the last one. */
 static void test_reserve(void)
 {
 	KmtAccounting accounting = {0};
@@ -33,7 +33,9 @@ static void test_reserve(void)
 		kmt_accounting_reserve(&accounting, n);
 		g_assert_cmpuint(accounting.n_class_stats, >=, n);
 		g_assert_cmpuint(accounting.n_class_stats, <, n + 1024);
-		g_assert_cmpuint((guintptr)accounting.class_stats % 64, ==, 0);
+		g_assert_cmpuint((guintptr)accounting.class_stats %
+					 sizeof(KmtClassStats),
+				 ==, 0);
 		for (i = 0; i < accounting.n_class_stats; i++)
 			g_assert_true(consists_of(&accounting.class_stats[i],
 						  i < old ? 0xa5 : 0));
@@ -44,7 +46,8 @@ static void test_reserve(void)
 		 */
 		other = g_malloc(16 + n % 64);
 	}
-	g_free(accounting.class_block);
+	g_free(accounting.stats_block);
+	g_free(accounting.class_infos);
 }
 
 int main(int argc, char **argv)
