@@ -5,7 +5,7 @@
 step_check()
 {
 	kmt_build_programs "$builddir"
-	make -s -C "$builddir" check
+	make -s -C "$builddir" check VERBOSE=1	# print the log of a test that fails
 }
 
 # complete_tarball BUILD: check that the tarball has each file of the repository.
@@ -176,8 +176,8 @@ sanitizers()
 	# Ignore leaks: memory that lives until exit is freed by the operating system.
 	# The tests of kernel-patches/apply and of the tests' tools run no program.
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
-		make -s -C "$dir" check KMT_KERNEL_PATCHES_TESTS= KMT_TOOLS_TESTS= \
-		"${@:2}"
+		make -s -C "$dir" check VERBOSE=1 KMT_KERNEL_PATCHES_TESTS= \
+		KMT_TOOLS_TESTS= "${@:2}"
 }
 
 # Of two groups the tests that reach most of the code that reads captures and
