@@ -9,8 +9,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,56 +17,59 @@
 #include "lib/cli/cli.h"
 
 #define PROGRAM "readall"
-/* Number of records that a thread reads at once. */
-#define CHUNK (1 << 18)
+/* Number of records that a thread takes at once, and reads at once. */
+#define CHUNK  (1 << 18)
+#define BUFFER 2048
 
 typedef struct {
-	const struct kmemtrace_event *events;
-	guint64 n;
-} Mapped;
+	int fd;
+	guint64 n; /* number of records */
+} File;
 
 typedef struct {
-	Mapped *files;
+	File *files;
 	guint n_files;
 	guint next; /* number of the next chunk, over all files; atomic */
 } Work;
 
-static gboolean map_file(const char *path, Mapped *mapped)
+static gboolean open_file(const char *path, File *file)
 {
 	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	void *map = NULL;
 
-	if (fd < 0)
+	file->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (file->fd < 0 || fstat(file->fd, &st) != 0)
 		return FALSE;
-	if (fstat(fd, &st) != 0)
-		st.st_size = -1;
-	mapped->n = (guint64)st.st_size / sizeof(*mapped->events);
-	if (st.st_size > 0)
-		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd,
-			   0);
-	close(fd);
-	/* The same advice as in kmemtrace-report. */
-	if (map && map != MAP_FAILED) {
-		madvise(map, (size_t)st.st_size, MADV_SEQUENTIAL);
-		madvise(map, (size_t)st.st_size, MADV_HUGEPAGE);
-	}
-	mapped->events = map;
-	return st.st_size >= 0 && map != MAP_FAILED;
+	file->n = (guint64)st.st_size / sizeof(struct kmemtrace_event);
+	return TRUE;
 }
 
-static guint64 sum_chunk(const Mapped *file, guint64 from)
+/* Sum a chunk. The buffer stays in the processor's cache, as in
+ * kmemtrace-report. */
+static guint64 sum_chunk(const File *file, guint64 from,
+			 struct kmemtrace_event *buffer)
 {
 	guint64 until = MIN(from + CHUNK, file->n), sum = 0, i;
 
-	for (i = from; i < until; i++)
-		sum += file->events[i].bytes_alloc;
+	while (from < until) {
+		ssize_t n = pread(file->fd, buffer, BUFFER * sizeof(*buffer),
+				  (off_t)(from * sizeof(*buffer)));
+
+		if (n < (ssize_t)sizeof(*buffer)) {
+			perror(PROGRAM);
+			exit(EXIT_FAILURE);
+		}
+		n /= (ssize_t)sizeof(*buffer);
+		for (i = 0; i < (guint64)n && from < until; i++, from++)
+			sum += buffer[i].bytes_alloc;
+	}
 	return sum;
 }
 
 static gpointer sum_chunks(gpointer data)
 {
 	Work *work = data;
+	g_autofree struct kmemtrace_event *buffer =
+		g_new(struct kmemtrace_event, BUFFER);
 	guint64 *sum = g_new0(guint64, 1);
 	guint i;
 
@@ -84,7 +85,7 @@ static gpointer sum_chunks(gpointer data)
 		}
 		if (i == work->n_files)
 			return sum;
-		*sum += sum_chunk(&work->files[i], chunk * CHUNK);
+		*sum += sum_chunk(&work->files[i], chunk * CHUNK, buffer);
 	}
 }
 
@@ -93,7 +94,7 @@ int main(int argc, char **argv)
 	guint64 events = 0, sum = 0;
 	guint threads = g_get_num_processors(), i;
 	g_autofree GThread **running = g_new(GThread *, threads);
-	g_autofree Mapped *files = g_new0(Mapped, (gsize)argc);
+	g_autofree File *files = g_new0(File, (gsize)argc);
 	Work work = {files, (guint)argc - 1, 0};
 
 	if (argc < 2 || argv[1][0] == '-') {
@@ -104,9 +105,9 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	}
 	for (i = 0; i < work.n_files; i++) {
-		if (!map_file(argv[i + 1], &files[i])) {
+		if (!open_file(argv[i + 1], &files[i])) {
 			g_autofree char *message =
-				g_strdup_printf("cannot map %s: %s",
+				g_strdup_printf("cannot read %s: %s",
 						argv[i + 1], g_strerror(errno));
 
 			return kmt_cli_fail(PROGRAM, message);

@@ -492,6 +492,19 @@ class Hostile(unittest.TestCase):
             limit = 20 * self.cpu_seconds(program, *paths[::10]) + 1
             self.assertLess(self.cpu_seconds(program, *paths), limit)
 
+    @unittest.skipIf(EMULATED, "QEMU needs descriptors of its own")
+    def test_few_descriptors(self):
+        """A capture may have more files than a process may have descriptors."""
+        n = 600
+        path = self.capture([mkcapture.alloc(1, 0x1000 + cpu) for cpu in range(n)])
+        for program in BOTH:
+            done = subprocess.run(
+                [program, "--json", path], capture_output=True, check=False,
+                preexec_fn=lambda: resource.setrlimit(  # pylint: disable=W1509
+                    resource.RLIMIT_NOFILE, (560, 560)))
+            self.assertEqual(done.returncode, 0, done)
+            self.assertIn(b"%d" % n, done.stdout)
+
     def test_file_becomes_shorter(self):
         """A file is truncated while the report waits for its symbols."""
         path = self.capture([mkcapture.alloc(1, 0x1000) * 1000])
