@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,11 +14,16 @@
 #include "lib/input/frames.h"
 #include "lib/input/record-stream.h"
 
-/*
- * The largest descriptor that a mapped file keeps for KmtInputReader. A process
- * usually may open 1024, and each CPU of a large machine has a file.
+/* Return whether a mapped file may keep a descriptor for KmtInputReader. Each
+ * CPU of a large machine has a file, so most descriptors remain for other uses.
  */
-#define LAST_KEPT_FD 255
+static gboolean may_keep(int fd)
+{
+	struct rlimit limit;
+
+	return fd > 0 && getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
+	       (rlim_t)fd < MIN(limit.rlim_cur / 4, 256);
+}
 
 static gboolean is_compressed_name(const char *path)
 {
@@ -119,7 +125,7 @@ gboolean kmt_input_cpu_file_adopt_fd(KmtInputCpuFile *file, int fd,
 	 * offset. */
 	if (S_ISREG(st.st_mode) && lseek(fd, 0, SEEK_CUR) == 0) {
 		ok = map_fd(file, fd, (guint64)st.st_size, error);
-		if (ok && fd <= LAST_KEPT_FD)
+		if (ok && may_keep(fd))
 			file->fd = fd;
 		else
 			close(fd);

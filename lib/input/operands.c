@@ -151,7 +151,7 @@ static KmtInputCpuFile *open_operand(KmtInputCapture *capture,
 	if (!file)
 		return NULL;
 	if (is_stdin) {
-		fd = dup(STDIN_FILENO);
+		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
 		ok = fd < 0 ? kmt_input_fail_open("standard input", error)
 			    : kmt_input_cpu_file_adopt_fd(file, fd, TRUE,
 							  error);

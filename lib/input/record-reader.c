@@ -94,8 +94,8 @@ static guint64 n_copied_records(const KmtInputCpuFile *file)
 
 /*
  * Copy the next records of a mapped file into a buffer. pread() of a page takes
- * a third of the time in which the page is mapped, read from memory that the
- * processor does not prefetch, and unmapped. Return FALSE if the records can
+ * a third of the time in which the page is mapped, read for the first time, and
+ * unmapped. Return FALSE if the records can
  * only be read from the mapping.
  */
 static gboolean next_copy(KmtInputReader *source, KmtInputBatch *batch)
@@ -103,12 +103,13 @@ static gboolean next_copy(KmtInputReader *source, KmtInputBatch *batch)
 	const KmtInputCpuFile *file = source->file;
 	guint64 n = MIN(file->n_records - source->next, n_copied_records(file));
 	gsize size = n * file->record_size, done = 0;
-	guint64 at = (guint64)(file->map - (const guint8 *)file->mapping) +
-		     source->next * file->record_size;
+	guint64 at;
 	ssize_t got;
 
 	if (!file->fd)
 		return FALSE;
+	at = (guint64)(file->map - (const guint8 *)file->mapping) +
+	     source->next * file->record_size;
 	batch->buffer = kmt_input_buffer_new(size);
 	do {
 		got = pread(file->fd, batch->buffer->data + done, size - done,

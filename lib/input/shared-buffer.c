@@ -8,8 +8,8 @@
  * malloc() would return their memory to the kernel, which clears each page
  * again: a report on a compressed capture of 2 million events takes 17 % less
  * CPU time with the kept buffers. A thread of the pipeline releases all buffers
- * of several blocks in turn, so up to MAX_KEPT buffers of at most SMALL_BYTES
- * are kept, but only MAX_KEPT_LARGE if the released buffer is larger.
+ * of several blocks in turn, so up to MAX_KEPT buffers are kept, but no buffer
+ * of more than SMALL_BYTES once MAX_KEPT_LARGE are kept.
  */
 #define MAX_KEPT       16
 #define MAX_KEPT_LARGE 4
@@ -51,6 +51,8 @@ static KmtInputBuffer *keep(KmtInputBuffer *buffer)
 		kept[n_kept++] = buffer;
 		return NULL;
 	}
+	if (n_kept > max)
+		return buffer;
 	for (i = 1; i < n_kept; i++)
 		kept[i - 1] = kept[i];
 	kept[n_kept - 1] = buffer;

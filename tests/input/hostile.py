@@ -495,15 +495,16 @@ class Hostile(unittest.TestCase):
     @unittest.skipIf(EMULATED, "QEMU needs descriptors of its own")
     def test_few_descriptors(self):
         """A capture may have more files than a process may have descriptors."""
-        n = 600
-        path = self.capture([mkcapture.alloc(1, 0x1000 + cpu) for cpu in range(n)])
-        for program in BOTH:
-            done = subprocess.run(
-                [program, "--json", path], capture_output=True, check=False,
-                preexec_fn=lambda: resource.setrlimit(  # pylint: disable=W1509
-                    resource.RLIMIT_NOFILE, (560, 560)))
-            self.assertEqual(done.returncode, 0, done)
-            self.assertIn(b"%d" % n, done.stdout)
+        for n, most in (80, 64), (300, 256), (600, 560):
+            path = self.capture([mkcapture.alloc(1, 0x1000 + cpu)
+                                 for cpu in range(n)], name=str(n))
+            for program in BOTH:
+                done = subprocess.run(
+                    [program, "--json", path], capture_output=True, check=False,
+                    preexec_fn=lambda limit=most:  # pylint: disable=W1509
+                    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)))
+                self.assertEqual(done.returncode, 0, done)
+                self.assertIn(b"%d" % n, done.stdout)
 
     def test_file_becomes_shorter(self):
         """A file is truncated while the report waits for its symbols."""
