@@ -431,7 +431,7 @@ static inline gsize kmt_match_choose_class(gsize *is_alloc, guint32 old_class,
 #if defined(__x86_64__)
 	__asm__("and $1, %k[is_alloc]\n\t"
 		"cmovne %[new_class], %k[class_id]"
-		: [is_alloc] "+r"(*is_alloc), [class_id] "+r"(class_id)
+		: [is_alloc] "+&r"(*is_alloc), [class_id] "+r"(class_id)
 		: [new_class] "m"(*new_class)
 		: "cc");
 #else

@@ -211,9 +211,9 @@ guint kmt_match_merge_fill_from_first(KmtMatchMerge *merge,
 
 /*
  * Append n records of two files to the queue, or fewer if a batch ends or the
- * record after the next one needs the careful path. Both files must
- * have a next record, whose timestamp is its merged time, and their records
- * must have the same size. n must not exceed the room of the queue.
+ * record after the next one needs the careful path. Both files must have a next
+ * record, whose timestamp is its merged time, and their records must have the
+ * same size. n must not exceed the room of the queue.
  */
 void kmt_match_merge_fill_from_two(KmtMatchMerge *merge,
 				   KmtMatchShardQueue *queue, guint n);

@@ -11,9 +11,9 @@
 /*
  * Append n records, or fewer if the record after the next one needs the careful
  * path. Return the number of records that are not appended. The function is
- * inlined with constants for one_shard and, for the usual
- * record sizes, record_size, because the loop otherwise needs more registers
- * than the processor has (7 % of its instructions).
+ * inlined with constants for one_shard and, for the usual record sizes,
+ * record_size, because the loop otherwise needs more registers than the
+ * processor has (7 % of its instructions).
  */
 static inline __attribute__((always_inline)) guint
 fill(KmtMatchMerge *merge, KmtMatchShardQueue *queue, guint n,

@@ -177,9 +177,10 @@ static void remember_evicted(KmtMatchTable *table, const KmtMatchEntry *e)
 
 /*
  * Place all entries anew, which are in order in the places from first on. The
- * places before are unused. An entry is never placed behind its former place,
- * so each step changes only places that were already visited: the home is not
- * behind the former place, and the former place itself is unused now.
+ * places before are unused. An entry is never placed behind its former place:
+ * first additional homes move a home by at most first places, and the former
+ * place itself is unused now. So each step changes only places that were
+ * already visited.
  */
 static void place_all(KmtMatchTable *table, guint64 first)
 {

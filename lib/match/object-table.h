@@ -13,8 +13,8 @@
  *
  * The order of the homes is that of the hashes, so a table grows in place: each
  * entry moves only towards the end. Copying the entries to other memory would
- * touch three times as many pages in total, and page faults took a quarter of
- * the time of a report on a virtual machine.
+ * touch three times as many pages in total as growth in place, and page faults
+ * took a quarter of the time of a report on a virtual machine.
  *
  * Entries move. A pointer to an entry is valid until the next call of
  * kmt_match_table_at() or kmt_match_table_add().
