@@ -91,7 +91,7 @@ typedef struct {
 void kmt_accounting_add(KmtAccounting *accounting, guint32 class_id);
 
 /* Make room in class_stats and class_infos for the classes below @needed. No
- * entry of class_stats is in two cache lines. */
+ * entry of class_stats is in two cache lines on processors of 64 bits. */
 void kmt_accounting_reserve(KmtAccounting *accounting, guint32 needed);
 
 /*

@@ -25,10 +25,10 @@ void kmt_arena_free(KmtArena *arena)
 	g_free(arena);
 }
 
-static void add_block(KmtArena *arena, gsize size)
+static void add_block(KmtArena *arena)
 {
-	arena->next = g_malloc0(size);
-	arena->left = size;
+	arena->next = g_malloc0(BLOCK_BYTES);
+	arena->left = BLOCK_BYTES;
 	g_ptr_array_add(arena->blocks, arena->next);
 }
 
@@ -37,8 +37,13 @@ void *kmt_arena_alloc0(KmtArena *arena, gsize size)
 	char *part;
 
 	size = (size + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
+	if (size > BLOCK_BYTES) {
+		part = g_malloc0(size);
+		g_ptr_array_add(arena->blocks, part);
+		return part;
+	}
 	if (size > arena->left)
-		add_block(arena, MAX(size, BLOCK_BYTES));
+		add_block(arena);
 	part = arena->next;
 	arena->next += size;
 	arena->left -= size;

@@ -13,6 +13,9 @@
 typedef struct {
 	const KmtDiffRow *row;		/* the first row with the key */
 	KmtDiffLineState *first, *last; /* the lines with the key */
+	/* The line of the last row with the key, and the row's capture. */
+	KmtDiffLineState *used;
+	guint capture;
 } Key;
 
 typedef struct {
@@ -110,16 +113,21 @@ static KmtDiffLineState *line_of(const KmtDiffRows *rows, LineIndex *index,
 	Key *key = key_of(index, row);
 	KmtDiffLineState *state = key->first;
 
+	/* The capture has the lines before that of its last row. */
+	if (key->used && key->capture == row->capture)
+		state = key->used;
 	while (state && state->next_capture == row->capture + 1)
 		state = state->next_equal;
-	if (state)
-		return state;
-	state = add_line(rows, row->kind);
-	if (key->last)
-		key->last->next_equal = state;
-	else
-		key->first = state;
-	key->last = state;
+	if (!state) {
+		state = add_line(rows, row->kind);
+		if (key->last)
+			key->last->next_equal = state;
+		else
+			key->first = state;
+		key->last = state;
+	}
+	key->used = state;
+	key->capture = row->capture;
 	return state;
 }
 
