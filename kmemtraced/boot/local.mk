@@ -19,6 +19,7 @@ KMT_BOOT_EDIT = $(AM_V_GEN)$(MKDIR_P) $(@D) && \
 	sed -e 's,[@]sbindir[@],$(sbindir),g' \
 		-e 's,[@]localstatedir[@],$(localstatedir),g' \
 		-e 's,[@]pkglibexecdir[@],$(pkglibexecdir),g' \
+		-e 's,[@]have_zstd[@],$(have_zstd),g' \
 		-e 's,[@]VERSION[@],$(VERSION),g' <$(srcdir)/$@.in >$@.tmp && \
 	mv $@.tmp $@
 KMT_BOOT_FILES = kmemtraced/boot/kmemtrace-boot kmemtraced/boot/start \
