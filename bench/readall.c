@@ -55,7 +55,8 @@ static guint64 sum_chunk(const File *file, guint64 from,
 				  (off_t)(from * sizeof(*buffer)));
 
 		if (n < (ssize_t)sizeof(*buffer)) {
-			perror(PROGRAM);
+			fputs(PROGRAM ": cannot read all records of a file\n",
+			      stderr);
 			exit(EXIT_FAILURE);
 		}
 		n /= (ssize_t)sizeof(*buffer);
