@@ -69,6 +69,9 @@ typedef struct {
 	};
 } KmtMatchEvent;
 G_STATIC_ASSERT(sizeof(KmtMatchEvent) == 40 || sizeof(void *) < 8);
+/* op_and_type is a copy of the first two bytes of a record. */
+G_STATIC_ASSERT(G_STRUCT_OFFSET(struct kmemtrace_event, event_id) == 0 &&
+		G_STRUCT_OFFSET(struct kmemtrace_event, type_id) == 1);
 
 /*
  * Largest number of records in a block. report-small and the fuzzers use
