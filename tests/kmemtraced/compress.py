@@ -4,6 +4,7 @@
 
 import errno
 import os
+import select
 import signal
 import subprocess
 
@@ -156,12 +157,16 @@ class Compress(CompressTest):
         """Feed CPU 0 until all is read or kmemtraced has ended; return the number of
         bytes."""
         os.set_blocking(self.kernel.fifos[0], False)
+        # A pipe takes so few bytes completely or not at all, so that no part of a
+        # record is fed: a mapped buffer would keep that part.
+        piece = select.PIPE_BUF // RECORD * RECORD
         n = 0
 
         def is_done():
             nonlocal n
             try:
-                n += os.write(self.kernel.fifos[0], data[n:])
+                while n < len(data):
+                    n += os.write(self.kernel.fifos[0], data[n:n + piece])
             except BlockingIOError:
                 pass
             return (daemon.process.poll() is not None or
