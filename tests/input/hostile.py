@@ -438,6 +438,17 @@ class Hostile(unittest.TestCase):
         for program in BOTH:
             self.assertLess(self.cpu_seconds(program, path), 20)
 
+    def test_diff_of_equal_rows(self):
+        """A comparison matches functions of one name and module in linear time."""
+        n = 30000
+        path = self.capture(
+            [b"".join(mkcapture.alloc(i, 64 * i, site=0xffffffffc0000000 + 16 * i)
+                      for i in range(1, n))],
+            kallsyms=b"".join(b"%x t f\t[m]\n" % (0xffffffffc0000000 + 16 * i)
+                              for i in range(1, n)))
+        limit = 5 * self.cpu_seconds(REPORT, path) + 1
+        self.assertLess(self.cpu_seconds(REPORT, f"--diff={path}", path), limit)
+
     def test_many_cpus(self):
         """Memory per pair of CPUs is not needed for idle CPUs."""
         path = self.capture([mkcapture.alloc(1, 0x1000)

@@ -66,6 +66,11 @@ END""")
         self.put_program("ldconfig", "echo '	libz.so.1 (libc6) => /lib/libz.so.1'")
         self.assertIn("there is no libzstd.so.1",
                       self.boot("enable", "--compress", status=1))
+        self.have_zstd = "no"
+        self.assertIn("kmemtraced was built without libzstd",
+                      self.boot("enable", "--compress", status=1))
+        self.put_program("id", "echo 1000")
+        self.assertIn("not root", self.boot("enable", "--compress", status=1))
         self.assertFalse(os.path.exists(self.conf))
 
     def test_refused(self):

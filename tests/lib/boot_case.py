@@ -31,6 +31,7 @@ class Scripts(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.root, ignore_errors=True)
         self.log = self.path("log")
         self.conf = self.path("var/lib/kmemtrace/boot.conf")
+        self.have_zstd = "yes"  # whether kmemtraced is built with libzstd
         self.run_dir = self.path("run/kmemtrace-boot")
         self.capture = os.path.join(self.run_dir, "capture")
         os.makedirs(self.path("var/lib"))
@@ -103,6 +104,7 @@ mv "$ROOT/boot/initrd.img-$3.new" "$ROOT/boot/initrd.img-$3"
                       self.path("var/lib/kmemtrace"), text)
         text = re.sub(r"/\S*/kmemtrace(?=/boot/start)",
                       self.path("libexec/kmemtrace"), text)
+        text = re.sub(r"(?m)^have_zstd=\w+$", f"have_zstd={self.have_zstd}", text)
         # By its path: PATH may have the real one.
         text = re.sub(r"\S*/kmemtraced\b", self.path("bin/kmemtraced"), text)
         path = self.put(f"scripts/{name}", text)
