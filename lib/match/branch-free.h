@@ -11,10 +11,11 @@
 #include "lib/input/capture.h"
 
 /*
- * Of the records at *a and *b, choose the one with the smaller timestamp, and
- * that at *a if they are equal. Store its timestamp in *time and the address of
- * the record after it, size bytes further, in *after; set its pointer to
- * *after. Return whether it is the one at *b.
+ * Choose the earlier one of the records at *a and *b, or that at *a if their
+ * timestamps are equal. Store the timestamp of the chosen record in *time, and
+ * the address of the next record of the same file, size bytes further, in
+ * *after. Advance *a or *b to that address. Return 1 if the record was at *b,
+ * otherwise 0.
  */
 static inline guint kmt_match_choose_earlier(const guint8 **a, const guint8 **b,
 					     gsize size, const guint8 **after,
@@ -26,6 +27,8 @@ static inline guint kmt_match_choose_earlier(const guint8 **a, const guint8 **b,
 
 	*time = event_a->timestamp;
 #if defined(__x86_64__) && defined(__LP64__)
+	/* [time] and [b] are written after the last access to [time_b], whose
+	 * address may be in the register of either. */
 	__asm__("xor %[is_b], %[is_b]\n\t"
 		"cmp %[time_b], %[time]\n\t"
 		"mov %[a], %[after]\n\t"
